@@ -11,6 +11,8 @@
 #define RECORDS 4096
 #define ROUNDS  500
 
+static volatile uint64_t times; /* so that the decoding is not optimised away */
+
 static uint64_t now_ns(void)
 {
 	struct timespec ts;
@@ -41,7 +43,6 @@ static void fill(const struct pev_attr *attr, uint32_t type, struct pev_buf *buf
 static void bench(const char *name, const struct pev_attr *attr, uint32_t type)
 {
 	_cleanup_buf_ struct pev_buf buf = { 0 };
-	volatile uint64_t sum = 0; /* so that the decoding is not optimised away */
 	uint64_t start, ns;
 
 	fill(attr, type, &buf);
@@ -53,7 +54,7 @@ static void bench(const char *name, const struct pev_attr *attr, uint32_t type)
 			if (pev_record_decode(attr, buf.data + at, buf.size - at, false, &rec,
 					      NULL) < 0)
 				abort();
-			sum += rec.id.time;
+			times += rec.id.time;
 			at += rec.hdr.size;
 		}
 	}

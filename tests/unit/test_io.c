@@ -14,21 +14,33 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-/* A file in memory that holds @text, and its path below /proc. */
-static int text_file(const void *text, size_t size, char ret_path[static 64])
-{
-	const int fd = memfd_create("text", MFD_CLOEXEC);
+/* A file in memory that has a path. */
+struct text_file {
+	int fd;
+	char path[64];
+};
 
-	assert_true(fd >= 0);
-	assert_int_equal(pev_write_all(fd, text, size), 0);
-	(void)snprintf(ret_path, 64, "/proc/self/fd/%d", fd);
-	return fd;
+static struct text_file text_file(const void *text, size_t size)
+{
+	struct text_file f = { .fd = memfd_create("text", MFD_CLOEXEC) };
+
+	assert_true(f.fd >= 0);
+	assert_int_equal(pev_write_all(f.fd, text, size), 0);
+	(void)snprintf(f.path, sizeof(f.path), "/proc/self/fd/%d", f.fd);
+	return f;
 }
+
+static void text_file_done(struct text_file *f)
+{
+	(void)close(f->fd);
+}
+#define _cleanup_text_file_ _cleanup_(text_file_done)
 
 static void test_write_and_read_back(void **state)
 {
-	char path[64], got[16];
-	_cleanup_close_ int fd = text_file("0123456789", 10, path);
+	_cleanup_text_file_ struct text_file f = text_file("0123456789", 10);
+	const int fd = f.fd;
+	char got[16];
 
 	(void)state;
 	assert_int_equal(pev_pwrite_all(fd, "ab", 2, 4), 0);
@@ -142,22 +154,20 @@ static void test_pipe_and_interrupts(void **state)
 
 static void test_read_appends(void **state)
 {
-	char path[64];
-	_cleanup_close_ int fd = text_file("tail", 4, path);
+	_cleanup_text_file_ struct text_file f = text_file("tail", 4);
 	_cleanup_buf_ struct pev_buf buf = { 0 };
 
 	(void)state;
 	pev_buf_put(&buf, "head-", 5);
-	assert_int_equal(pev_read_path(path, 4, &buf), 0);
+	assert_int_equal(pev_read_path(f.path, 4, &buf), 0);
 	assert_int_equal(buf.size, 9);
 	assert_string_equal((const char *)buf.data, "head-tail");
 }
 
 static void test_read_limit(void **state)
 {
-	char path[64];
 	uint8_t bytes[10000] = { 0 };
-	_cleanup_close_ int fd = text_file(bytes, sizeof(bytes), path);
+	_cleanup_text_file_ struct text_file f = text_file(bytes, sizeof(bytes));
 	static const struct {
 		size_t max;
 		int r;
@@ -171,7 +181,7 @@ static void test_read_limit(void **state)
 		_cleanup_buf_ struct pev_buf buf = { 0 };
 
 		pev_buf_put(&buf, "before", 6);
-		assert_int_equal(pev_read_path(path, cases[i].max, &buf), cases[i].r);
+		assert_int_equal(pev_read_path(f.path, cases[i].max, &buf), cases[i].r);
 		assert_int_equal(buf.size, cases[i].r < 0 ? 6 : 10006);
 	}
 }
@@ -210,11 +220,11 @@ static void test_read_i64(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < PEV_ARRAY_SIZE(cases); i++) {
-		char path[64];
-		_cleanup_close_ int fd = text_file(cases[i].text, strlen(cases[i].text), path);
+		_cleanup_text_file_ struct text_file f =
+			text_file(cases[i].text, strlen(cases[i].text));
 		int64_t value = 4711;
 
-		assert_int_equal(pev_read_path_i64(path, &value), cases[i].r);
+		assert_int_equal(pev_read_path_i64(f.path, &value), cases[i].r);
 		assert_true(value == (cases[i].r < 0 ? 4711 : cases[i].value));
 	}
 	assert_int_equal(pev_read_path_i64("/nonexistent", &(int64_t){ 0 }), -ENOENT);
@@ -234,20 +244,19 @@ static void test_read_line(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < PEV_ARRAY_SIZE(cases); i++) {
-		char path[64];
-		_cleanup_close_ int fd = text_file(cases[i].text, strlen(cases[i].text), path);
+		_cleanup_text_file_ struct text_file f =
+			text_file(cases[i].text, strlen(cases[i].text));
 		_cleanup_free_ char *line = NULL;
 
-		assert_int_equal(pev_read_path_line(path, &line), 0);
+		assert_int_equal(pev_read_path_line(f.path, &line), 0);
 		assert_string_equal(line, cases[i].line);
 	}
 }
 
 static void test_no_memory(void **state)
 {
-	char path[64];
 	uint8_t bytes[4096] = { 0 }; /* leaves no room for the NUL in the first block */
-	_cleanup_close_ int fd = text_file(bytes, sizeof(bytes), path);
+	_cleanup_text_file_ struct text_file f = text_file(bytes, sizeof(bytes));
 	char *line = NULL;
 
 	(void)state;
@@ -255,7 +264,7 @@ static void test_no_memory(void **state)
 		int r;
 
 		alloc_fail_at(nth);
-		r = pev_read_path_line(path, &line);
+		r = pev_read_path_line(f.path, &line);
 		if (!alloc_fail_end()) {
 			assert_int_equal(r, 0);
 			assert_true(nth > 2);
