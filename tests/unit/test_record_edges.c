@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define W(v)   (v) & 0xff, (v) >> 8 & 0xff, (v) >> 16 & 0xff, (v) >> 24 & 0xff
-#define Q(v)   W((uint64_t)(v)&0xffffffff), W((uint64_t)(v) >> 32)
-#define H(v)   (v) & 0xff, (v) >> 8 & 0xff
+#define H(v)   (uint8_t)(v), (uint8_t)((v) >> 8)
+#define W(v)   H(v), H((v) >> 16)
+#define Q(v)   W((uint64_t)(v)), W((uint64_t)(v) >> 32)
 #define BAD    "its fields do not fit its size"
 #define NO_REC "no record of the kernel that we know"
 
