@@ -139,7 +139,7 @@ static void test_refusals(void **state)
 		{ "namespaces overflow",
 		  0,
 		  0,
-		  { W(16), H(0), H(24), Q(0), Q(1ULL << 60) },
+		  { W(16), H(0), H(24), Q(0), Q(1ULL << 63) },
 		  24,
 		  -EBADMSG,
 		  "record NAMESPACES of 24 bytes: " BAD },
