@@ -24,7 +24,7 @@ need_program() {
 	done
 }
 
-# each_perf FUNCTION: calls it once for every perf that is there, with the path of that perf in $P.
+# each_perf COMMAND...: runs it once for every perf that is there, with the path of that perf in $P.
 each_perf() {
 	local seen=0
 	for P in "${PERF:-}" "${PERF_TRIXIE:-}" "${PERF_SID:-}"; do
@@ -46,10 +46,25 @@ wait_for() {
 	done
 }
 
+# at_exit COMMAND...: runs when the test ends, however it ends; the last one comes first.
+at_exit() {
+	EXIT_COMMANDS=("$(printf '%q ' "$@")" "${EXIT_COMMANDS[@]}")
+}
+
+run_exit_commands() {
+	local command
+	for command in "${EXIT_COMMANDS[@]}"; do
+		eval "$command" || true
+	done
+}
+
+EXIT_COMMANDS=()
+trap run_exit_commands EXIT
+
 # The current folder is the test's own. perf keeps its build-id cache below HOME.
 TEST_DIR=$(mktemp -d "${TMPDIR:-/tmp}/pevrec-test.XXXXXX")
+at_exit rm -rf "$TEST_DIR"
 export HOME=$TEST_DIR/home
 unset DEBUGINFOD_URLS
 mkdir "$HOME"
 cd "$TEST_DIR"
-trap 'rm -rf "$TEST_DIR"' EXIT
