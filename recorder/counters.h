@@ -4,7 +4,7 @@
 #pragma once
 
 #include "recorder/config.h"
-#include "recorder/ids.h"
+#include "format/ids.h"
 #include "recorder/ring.h"
 
 /* One open perf_event fd. */

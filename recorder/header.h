@@ -4,7 +4,7 @@
 #pragma once
 
 #include "format/writer.h"
-#include "recorder/build_ids.h"
+#include "format/build_ids.h"
 #include "recorder/drain.h"
 #include "recorder/options.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/checked.h"
 #include "base/cleanup.h"
-#include "recorder/build_ids.h"
+#include "format/build_ids.h"
 #include "recorder/cgroups.h"
 #include "recorder/header.h"
 #include "recorder/target.h"

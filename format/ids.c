@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "recorder/ids.h"
+#include "format/ids.h"
 
 #include <errno.h>
 #include <stdlib.h>

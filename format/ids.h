@@ -8,7 +8,7 @@
 struct pev_id {
 	uint64_t id;    /* 0: empty slot; the kernel starts at 1 */
 	uint32_t event; /* index in the event list */
-	uint32_t ring;  /* index of the ring */
+	uint32_t ring;  /* index of the ring it comes through, while recording */
 };
 
 /* Open addressing over a power of two. The kernel hands ids out in sequence, so that they are their

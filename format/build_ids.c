@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "recorder/build_ids.h"
+#include "format/build_ids.h"
 
 #include "base/hash.h"
 
