@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 PEV_DEFINE_CLEANUP(struct pev_writer *, pev_writer_free);
 PEV_DEFINE_CLEANUP(struct pev_trace *, pev_trace_free);
@@ -103,7 +104,8 @@ static int encode_features(const struct pev_trace_head *head, const struct pev_v
 }
 
 static int write_sealed(struct pev_trace *t, const struct pev_verify *v, const char *beside,
-			const char *path, struct pev_seal_result *res, struct pev_err *err)
+			const char *path, const struct stat *st, struct pev_seal_result *res,
+			struct pev_err *err)
 {
 	_cleanup_(pev_writer_freep) struct pev_writer *w = NULL;
 	struct pev_section sections[PEV_FEAT_MAX] = { 0 };
@@ -115,6 +117,10 @@ static int write_sealed(struct pev_trace *t, const struct pev_verify *v, const c
 	if (r < 0)
 		return r;
 	r = pev_writer_open(beside, -1, head.events, head.nr_events, sections, nr, &w, err);
+	if (r == 0 &&
+	    (chown(beside, st->st_uid, st->st_gid) < 0 || chmod(beside, st->st_mode & 07777) < 0))
+		r = pev_err_set(err, -errno, "cannot give %s the owner and mode of %s: %s", beside,
+				path, pev_errno_str(errno));
 	if (r == 0)
 		r = copy_records(t, v, w, res, err);
 	if (r == 0)
@@ -149,13 +155,11 @@ int pev_seal(const char *path, const struct pev_verify *v, struct pev_seal_resul
 	if (stat(path, &st) < 0 || asprintf(&beside, "%s.sealing", path) < 0)
 		return pev_err_set(err, -errno, "cannot seal %s: %s", path, pev_errno_str(errno));
 	(void)unlink(beside); /* of a seal that was killed */
-	r = write_sealed(t, v, beside, path, &res, err);
+	r = write_sealed(t, v, beside, path, &st, &res, err);
 	if (r < 0) {
 		(void)unlink(beside);
 		return r;
 	}
-	(void)!chown(path, st.st_uid, st.st_gid);
-	(void)chmod(path, st.st_mode & 07777);
 	*ret = res;
 	return 0;
 }
