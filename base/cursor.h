@@ -22,7 +22,10 @@ struct pev_cursor {
 
 static inline struct pev_cursor pev_cursor(const void *bytes, size_t size)
 {
-	return (struct pev_cursor){ .p = bytes, .end = (const uint8_t *)bytes + size };
+	/* No bytes may come as NULL, on which no arithmetic is defined, not even + 0. */
+	const uint8_t *const p = bytes ? bytes : (const void *)"";
+
+	return (struct pev_cursor){ .p = p, .end = p + size };
 }
 
 static inline size_t pev_cursor_left(const struct pev_cursor *c)

@@ -203,7 +203,8 @@ int pev_record_decode(const struct pev_attr *attr, const void *bytes, size_t siz
 /*
  * Appends the record to @buf: the body from the union, then the trailer from ->id, as @attr asks.
  * hdr.size is computed, hdr.type and hdr.misc are taken; strings are padded to 8 bytes. The inverse
- * of pev_record_decode(). -E2BIG when it would not fit a u16 size, -ENOMEM, -EPROTONOSUPPORT.
+ * of pev_record_decode(). -E2BIG when it would not fit a u16 size, -ENOMEM, -EPROTONOSUPPORT for a
+ * type that this ABI does not have; then the bytes of @buf are as they were.
  */
 int pev_record_encode(const struct pev_attr *attr, const struct pev_record *rec,
 		      struct pev_buf *buf);
