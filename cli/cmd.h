@@ -5,6 +5,7 @@
 #include "base/err.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 /* Exit codes beside 0. A recorded command's own status is passed on where it has one. */
 enum pev_exit {
@@ -25,3 +26,6 @@ int cmd_fail(const struct pev_err *err);
 
 /* "12.3 kB", "4.0 MB": bytes for people, in powers of 1000; the text lives in @buf. */
 const char *cmd_bytes(uint64_t bytes, char buf[32]);
+
+/* A JSON string (RFC 8259) of @s, with its quotes; bytes that are no UTF-8 become U+FFFD. */
+void cmd_json_string(const char *s, FILE *out);

@@ -13,8 +13,12 @@
 
 PEV_DEFINE_CLEANUP(struct pev_trace *, pev_trace_free);
 
+enum {
+	KEY_JSON = 256
+};
+
 struct args {
-	bool seal, quiet;
+	bool seal, quiet, json;
 	char **files;
 	int nr_files;
 };
@@ -24,6 +28,7 @@ static const struct argp_option options[] = {
 	  "Turn unfinished, cut and damaged traces into regular files, keeping all that is whole",
 	  0 },
 	{ "quiet", 'q', 0, 0, "Say nothing of traces that are whole", 0 },
+	{ "json", KEY_JSON, 0, 0, "One JSON object per trace and line", 0 },
 	{ 0 },
 };
 
@@ -38,6 +43,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case 'q':
 		a->quiet = true;
+		break;
+	case KEY_JSON:
+		a->json = true;
 		break;
 	case ARGP_KEY_ARGS:
 		a->files = state->argv + state->next;
@@ -72,6 +80,33 @@ static int verify(char *path, struct pev_verify *ret, struct pev_err *err)
 	if (terminal)
 		(void)fputs("\r\033[K", stderr);
 	return r;
+}
+
+static void print_json(const char *path, const struct pev_verify *v)
+{
+	static const char *const words[] = {
+		[PEV_WHOLE] = "whole",
+		[PEV_UNFINISHED] = "unfinished",
+		[PEV_CUT] = "cut",
+		[PEV_DAMAGED] = "damaged",
+	};
+	const struct pev_verify_stats *const s = &v->stats;
+
+	(void)fputs("{\"file\":", stdout);
+	cmd_json_string(path, stdout);
+	(void)printf(",\"verdict\":\"%s\",\"records\":%" PRIu64 ",\"samples\":%" PRIu64
+		     ",\"blocks\":%" PRIu64 ",\"raw_bytes\":%" PRIu64 ",\"lost\":%" PRIu64
+		     ",\"lost_samples\":%" PRIu64 ",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64,
+		     words[v->verdict], s->records, s->samples, s->blocks, s->raw_bytes, s->lost,
+		     s->lost_samples, s->first_ns, s->last_ns);
+	(void)printf(",\"undecodable\":%" PRIu64 ",\"no_event\":%" PRIu64 ",\"unknown\":%" PRIu64
+		     ",\"damaged_blocks\":%zu,\"damage\":",
+		     s->undecodable, s->no_event, s->unknown, v->nr_bad_blocks);
+	if (v->first.code)
+		cmd_json_string(v->first.msg, stdout);
+	else
+		(void)fputs("null", stdout);
+	(void)puts("}");
 }
 
 static void say_verdict(const char *path, const struct pev_verify *v, bool quiet)
@@ -111,14 +146,17 @@ static int verify_one(char *path, const struct args *a)
 
 	if (verify(path, &v, &err) < 0)
 		return cmd_fail(&err);
-	say_verdict(path, &v, a->quiet);
+	if (a->json)
+		print_json(path, &v);
+	else
+		say_verdict(path, &v, a->quiet);
 	if (!a->seal)
 		return v.verdict > PEV_UNFINISHED ? PEV_EXIT_FAILURE : 0;
 	if (v.verdict == PEV_WHOLE)
 		return 0;
 	if (pev_seal(path, &v, &sealed, &err) < 0)
 		return cmd_fail(&err);
-	if (!a->quiet)
+	if (!a->quiet && !a->json)
 		(void)printf("%s: sealed: a regular file now, with %" PRIu64 " samples\n", path,
 			     v.stats.samples);
 	/* Records that contradict themselves are inside of blocks that are otherwise fine, and stay

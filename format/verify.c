@@ -85,6 +85,8 @@ static void check_record(struct pev_verify *v, const struct pev_trace_head *head
 		count_sample(&v->stats, decoded.id.time);
 	else if (decoded.hdr.type == PEV_REC_LOST)
 		v->stats.lost += decoded.lost.lost;
+	else if (decoded.hdr.type == PEV_REC_LOST_SAMPLES)
+		v->stats.lost_samples += decoded.lost_samples.lost;
 	else if (decoded.hdr.type == PEV_REC_MMAP2)
 		pev_build_ids_see(&v->build_ids, &decoded);
 }

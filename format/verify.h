@@ -8,13 +8,14 @@
 struct pev_verify_stats {
 	uint64_t records; /* whole ones, of data */
 	uint64_t samples;
-	uint64_t blocks;      /* COMPRESSED records */
-	uint64_t our_blocks;  /* of these with a head of ours */
-	uint64_t raw_bytes;   /* of records */
-	uint64_t undecodable; /* records of the kernel that contradict themselves or their event */
-	uint64_t no_event;    /* records whose id no event has */
-	uint64_t unknown;     /* records of a type that no ABI has */
-	uint64_t lost;        /* what LOST records tell */
+	uint64_t blocks;       /* COMPRESSED records */
+	uint64_t our_blocks;   /* of these with a head of ours */
+	uint64_t raw_bytes;    /* of records */
+	uint64_t undecodable;  /* records of the kernel that contradict themselves or their event */
+	uint64_t no_event;     /* records whose id no event has */
+	uint64_t unknown;      /* records of a type that no ABI has */
+	uint64_t lost;         /* what LOST records tell: when it happened, per ring */
+	uint64_t lost_samples; /* what LOST_SAMPLES tell: totals, per counter */
 	uint64_t first_ns, last_ns; /* of the samples */
 };
 
