@@ -7,6 +7,7 @@
  */
 #include "format/record.h"
 
+#include "base/checked.h"
 #include "format/sample.h"
 
 #include <errno.h>
@@ -139,6 +140,15 @@ static void decode_namespaces(struct pev_cursor *c, struct pev_record *rec)
 	rec->namespaces.links = pev_cursor_u64s(c, 2 * rec->namespaces.nr);
 }
 
+/* A string that takes as many multiples of 8 bytes as it needs, whatever follows. */
+static const char *padded_string(struct pev_cursor *c)
+{
+	const size_t left = pev_cursor_left(c);
+	const size_t n = pev_align8(strnlen((const char *)c->p, left) + 1);
+
+	return pev_cursor_str(c, PEV_MIN(n, left));
+}
+
 static void decode_text_poke(struct pev_cursor *c, struct pev_record *rec)
 {
 	uint16_t old_len, new_len;
@@ -148,8 +158,8 @@ static void decode_text_poke(struct pev_cursor *c, struct pev_record *rec)
 	new_len = pev_cursor_u16(c);
 	rec->text_poke.old_code = bytes_of(c, old_len);
 	rec->text_poke.new_code = bytes_of(c, new_len);
-	/* Padding to a multiple of 8 follows. */
-	(void)pev_cursor_bytes(c, pev_cursor_left(c));
+	/* Padding to a multiple of 8 follows: 8 + 2 + 2 came before the code. */
+	(void)pev_cursor_bytes(c, -(4U + old_len + new_len) & 7);
 }
 
 /* -EPROTONOSUPPORT for an unknown type; short bodies are left for the caller to see in the cursor.
@@ -215,7 +225,7 @@ static int decode_body(struct pev_cursor *c, const struct pev_attr *attr, struct
 		rec->ksymbol.len = pev_cursor_u32(c);
 		rec->ksymbol.type = pev_cursor_u16(c);
 		rec->ksymbol.flags = pev_cursor_u16(c);
-		rec->ksymbol.name = pev_cursor_str(c, pev_cursor_left(c));
+		rec->ksymbol.name = padded_string(c);
 		break;
 	case PEV_REC_BPF_EVENT: {
 		const uint8_t *tag;
@@ -285,18 +295,22 @@ int pev_record_decode(const struct pev_attr *attr, const void *bytes, size_t siz
 	if (ret->hdr.type == PEV_REC_SAMPLE) {
 		pev_sample_decode(&c, attr, bytes, ret);
 	} else {
+		const bool oversized = pev_rec_may_be_oversized(ret->hdr.type);
+
 		/* The union holds nothing larger than a sample, but the small ones need not pay for
 		 * clearing it. */
 		memset(&ret->id, 0, sizeof(ret->id));
 		memset(&ret->mmap, 0, sizeof(ret->mmap));
 		trailer = c;
-		if (id_size && id_size <= pev_cursor_left(&c)) {
+		if (!oversized && id_size && id_size <= pev_cursor_left(&c)) {
 			trailer.p = c.end = c.end - id_size;
 			decode_trailer(&trailer, attr->sample_type, &ret->id);
 		}
 		r = decode_body(&c, attr, ret);
 		if (r < 0)
 			return bad(err, r, &ret->hdr, "no record of the kernel that we know");
+		if (oversized && id_size <= pev_cursor_left(&c))
+			decode_trailer(&c, attr->sample_type, &ret->id);
 	}
 	if (c.failed)
 		return bad(err, -EBADMSG, &ret->hdr, "its fields do not fit its size");

@@ -209,6 +209,19 @@ int pev_record_decode(const struct pev_attr *attr, const void *bytes, size_t siz
 int pev_record_encode(const struct pev_attr *attr, const struct pev_record *rec,
 		      struct pev_buf *buf);
 
+/*
+ * KSYMBOL, BPF_EVENT and TEXT_POKE: the kernel hands one record to every event that wants it and
+ * adds the size of each one's trailer to the same header.size, so that those after the first are
+ * too large: the trailer comes right behind the body, then rubbish from the ring (seen with
+ * Linux 6.18; perf_event_ksymbol_output() and its like lack what perf_event_comm_output() does to
+ * restore the size). The identifier is not their last word. What is too much is ->rest after
+ * pev_record_decode().
+ */
+static inline bool pev_rec_may_be_oversized(uint32_t type)
+{
+	return type == PEV_REC_KSYMBOL || type == PEV_REC_BPF_EVENT || type == PEV_REC_TEXT_POKE;
+}
+
 /* Bytes of the sample_id trailer that records of this event end with; 0 without sample_id_all. */
 size_t pev_sample_id_size(const struct pev_attr *attr);
 

@@ -154,13 +154,30 @@ static void account(struct pev_drain *d, const struct pev_record *rec, const str
 	}
 }
 
+/*
+ * The event that a record belongs to. Those that may be oversized do not end with their id: they
+ * are the side-band's, which only the tracking event asks for, the last of the list; any of its ids
+ * names it.
+ */
+static const struct pev_id *find_event(const struct pev_drain *d, const uint8_t *bytes,
+				       const struct pev_rec_hdr *hdr, const struct pev_ring *ring,
+				       struct pev_id *fallback)
+{
+	if (pev_rec_may_be_oversized(hdr->type)) {
+		*fallback = (struct pev_id){ .event = (uint32_t)d->events->nr - 1,
+					     .ring = (uint32_t)(ring - d->counters->rings) };
+		return fallback;
+	}
+	return pev_ids_find(&d->counters->ids, pev_record_identifier(bytes, false));
+}
+
 static int take_record(struct pev_drain *d, const uint8_t *bytes, const struct pev_rec_hdr *hdr,
 		       struct pev_ring *ring, struct pev_err *err)
 {
-	const struct pev_id *const id =
-		pev_ids_find(&d->counters->ids, pev_record_identifier(bytes, false));
 	struct pev_record *const rec = &d->record;
 	struct pev_rec_hdr written = *hdr;
+	struct pev_id tracking;
+	const struct pev_id *const id = find_event(d, bytes, hdr, ring, &tracking);
 	size_t size = hdr->size;
 	uint8_t *out;
 	int r;
@@ -183,15 +200,18 @@ static int take_record(struct pev_drain *d, const uint8_t *bytes, const struct p
 	account(d, rec, id);
 	if (hdr->type == PEV_REC_SAMPLE)
 		size = trimmed_size(hdr, &rec->sample.stack_user);
+	else if (pev_rec_may_be_oversized(hdr->type))
+		size -= rec->rest;
 	r = reserve(d, size, ring, &out, err);
 	if (r < 0)
 		return r;
-	if (size == hdr->size) {
-		memcpy(out, bytes, size);
-	} else {
+	written.size = (uint16_t)size;
+	if (hdr->type == PEV_REC_SAMPLE && size != hdr->size) {
 		copy_trimmed(out, bytes, *hdr, &rec->sample.stack_user);
 		d->stats.trimmed_bytes += hdr->size - size;
-		written.size = (uint16_t)size;
+	} else {
+		memcpy(out, bytes, size);
+		memcpy(out, &written, sizeof(written));
 	}
 	pev_block_commit(d->block, &written, rec->id.time, rec->id.cpu);
 	return 0;
