@@ -138,6 +138,14 @@ const struct pev_trace_event *pev_trace_event_of(const struct pev_trace *t, cons
 		return NULL;
 	if (t->nr_events == 1)
 		return &t->events[0];
+	if (pev_rec_may_be_oversized(hdr->type)) {
+		const uint64_t flags = PEV_ATTR_KSYMBOL | PEV_ATTR_BPF_EVENT | PEV_ATTR_TEXT_POKE;
+
+		for (size_t i = 0; i < t->nr_events; i++)
+			if (t->events[i].attr.flags & flags)
+				return &t->events[i];
+		return &t->events[0];
+	}
 	id = id_of(t, bytes, hdr);
 	/* Records that perf makes itself carry 0: the first event's. */
 	if (!id)

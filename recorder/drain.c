@@ -47,10 +47,10 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * PEV_NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
-static int write_block(struct pev_drain *d, struct pev_err *err)
+static int write_block(struct pev_drain *d, bool all, struct pev_err *err)
 {
 	d->block_since_ns = 0;
-	return pev_writer_block(d->writer, d->block, err);
+	return pev_writer_block(d->writer, d->block, all, err);
 }
 
 int pev_drain_flush(struct pev_drain *d, uint64_t now, uint64_t max_age_ns, struct pev_err *err)
@@ -59,7 +59,7 @@ int pev_drain_flush(struct pev_drain *d, uint64_t now, uint64_t max_age_ns, stru
 		return 0;
 	if (max_age_ns && now < d->block_since_ns + max_age_ns)
 		return 0;
-	return write_block(d, err);
+	return write_block(d, true, err);
 }
 
 /*
@@ -77,7 +77,7 @@ static int reserve(struct pev_drain *d, size_t size, struct pev_ring *ring, uint
 
 		if (ring)
 			pev_ring_release_before_last(ring);
-		r = write_block(d, err);
+		r = write_block(d, false, err);
 		if (r < 0)
 			return r;
 		p = pev_block_reserve(d->block, size);
