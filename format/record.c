@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Decoding one record. Happy path: check the header, take the trailer off the end, read the body by
- * type through a cursor that ends where the trailer starts. Failure: anything that reads past its
- * end leaves the cursor failed, which is checked once. The layouts are those of the comments in
- * include/uapi/linux/perf_event.h, enum perf_event_type.
+ * Decoding one record. Happy path: check the header, take the trailer off the end of what the
+ * kernel filled, read the body by type through a cursor that ends where the trailer starts.
+ * Failure: anything that reads past its end leaves the cursor failed, which is checked once. The
+ * layouts are those of the comments in include/uapi/linux/perf_event.h, enum perf_event_type.
  */
 #include "format/record.h"
 
+#include "base/checked.h"
 #include "format/sample.h"
 
 #include <errno.h>
@@ -263,11 +264,46 @@ static int bad(struct pev_err *err, int code, const struct pev_rec_hdr *hdr, con
 			   hdr->size, what);
 }
 
+size_t pev_record_filled_size(const uint8_t *bytes, bool swap, size_t id_size)
+{
+	struct pev_rec_hdr hdr;
+	struct pev_cursor c = pev_cursor(bytes, sizeof(hdr));
+	size_t name_size, text_size, filled;
+
+	c.swap = swap;
+	hdr.type = pev_cursor_u32(&c);
+	hdr.misc = pev_cursor_u16(&c);
+	hdr.size = pev_cursor_u16(&c);
+	c.end = bytes + PEV_MAX(hdr.size, sizeof(hdr));
+	switch (hdr.type) {
+	case PEV_REC_KSYMBOL:
+		(void)pev_cursor_bytes(&c, 16);
+		name_size = strnlen((const char *)c.p, pev_cursor_left(&c)) + 1;
+		(void)pev_cursor_bytes(&c, pev_align8(name_size));
+		break;
+	case PEV_REC_BPF_EVENT:
+		(void)pev_cursor_bytes(&c, 8 + PEV_BPF_TAG_SIZE);
+		break;
+	case PEV_REC_TEXT_POKE:
+		(void)pev_cursor_u64(&c);
+		text_size = 4U + pev_cursor_u16(&c);
+		text_size += pev_cursor_u16(&c);
+		(void)pev_cursor_bytes(&c, pev_align8(text_size) - 4);
+		break;
+	default:
+		return hdr.size;
+	}
+	(void)pev_cursor_bytes(&c, id_size);
+	filled = (size_t)(c.p - bytes);
+	return c.failed ? hdr.size : filled;
+}
+
 int pev_record_decode(const struct pev_attr *attr, const void *bytes, size_t size, bool swap,
 		      struct pev_record *ret, struct pev_err *err)
 {
 	struct pev_cursor c = pev_cursor(bytes, size), trailer;
 	const size_t id_size = pev_sample_id_size(attr);
+	size_t filled;
 	int r;
 
 	c.swap = swap;
@@ -280,7 +316,8 @@ int pev_record_decode(const struct pev_attr *attr, const void *bytes, size_t siz
 		return bad(err, -EBADMSG, &ret->hdr, "smaller than its own header");
 	if (ret->hdr.size > size)
 		return bad(err, -ENODATA, &ret->hdr, "cut short");
-	c.end = (const uint8_t *)bytes + ret->hdr.size;
+	filled = pev_record_filled_size(bytes, swap, id_size);
+	c.end = (const uint8_t *)bytes + filled;
 
 	if (ret->hdr.type == PEV_REC_SAMPLE) {
 		pev_sample_decode(&c, attr, bytes, ret);
@@ -300,6 +337,6 @@ int pev_record_decode(const struct pev_attr *attr, const void *bytes, size_t siz
 	}
 	if (c.failed)
 		return bad(err, -EBADMSG, &ret->hdr, "its fields do not fit its size");
-	ret->rest = pev_cursor_left(&c);
+	ret->rest = pev_cursor_left(&c) + (ret->hdr.size - filled);
 	return 0;
 }

@@ -184,7 +184,7 @@ struct pev_record {
 			struct pev_u64s callchain;
 		} callchain_deferred;
 	};
-	size_t rest; /* bytes of the body that the known fields left over */
+	size_t rest; /* bytes that the known fields left over */
 };
 
 /*
@@ -213,14 +213,25 @@ int pev_record_encode(const struct pev_attr *attr, const struct pev_record *rec,
 size_t pev_sample_id_size(const struct pev_attr *attr);
 
 /*
- * The event id of a record that lies whole at @bytes, without decoding it: IDENTIFIER is the first
- * word of a SAMPLE and the last of any other record (perf_event_open(2), PERF_SAMPLE_IDENTIFIER).
- * Only for events that have it and sample_id_all. 0 when the record is too short.
+ * Bytes of a record that lies whole at @bytes which the kernel did fill: header.size, but for
+ * KSYMBOL, BPF_EVENT and TEXT_POKE. Those the kernel writes for every event that asked for them, of
+ * any process, with one header whose size grows by the trailer of each (perf_event_ksymbol_output()
+ * and the like, seen in Linux 6.18). So wherever two profilers run they end in bytes that were in
+ * the ring before, and the trailer, of @id_size bytes, is not at the end but behind the body.
  */
-static inline uint64_t pev_record_identifier(const uint8_t *bytes, bool swap)
+size_t pev_record_filled_size(const uint8_t *bytes, bool swap, size_t id_size);
+
+/*
+ * The event id of a record that lies whole at @bytes, without decoding it: IDENTIFIER is the first
+ * word of a SAMPLE and the last of the trailer, of @id_size bytes, of any other record
+ * (perf_event_open(2), PERF_SAMPLE_IDENTIFIER). Only for events that have it and sample_id_all. 0
+ * when the record is too short.
+ */
+static inline uint64_t pev_record_identifier(const uint8_t *bytes, bool swap, size_t id_size)
 {
 	struct pev_rec_hdr hdr;
 	uint64_t id;
+	size_t at;
 
 	memcpy(&hdr, bytes, sizeof(hdr));
 	if (swap) {
@@ -229,9 +240,9 @@ static inline uint64_t pev_record_identifier(const uint8_t *bytes, bool swap)
 	}
 	if (hdr.size < sizeof(hdr) + sizeof(id))
 		return 0;
-	memcpy(&id,
-	       hdr.type == PEV_REC_SAMPLE ? bytes + sizeof(hdr) : bytes + hdr.size - sizeof(id),
-	       sizeof(id));
+	at = hdr.type == PEV_REC_SAMPLE ? sizeof(hdr)
+					: pev_record_filled_size(bytes, swap, id_size) - sizeof(id);
+	memcpy(&id, bytes + at, sizeof(id));
 	return swap ? __builtin_bswap64(id) : id;
 }
 

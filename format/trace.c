@@ -112,7 +112,8 @@ static uint64_t id_of(const struct pev_trace *t, const uint8_t *bytes,
 
 	if (attr->sample_type & PEV_SAMPLE_IDENTIFIER)
 		return hdr->type == PEV_REC_SAMPLE || attr->flags & PEV_ATTR_SAMPLE_ID_ALL
-			       ? pev_record_identifier(bytes, t->head.swap)
+			       ? pev_record_identifier(bytes, t->head.swap,
+						       pev_sample_id_size(attr))
 			       : 0;
 	if (hdr->type == PEV_REC_SAMPLE) {
 		at = id_offset(attr->sample_type);
@@ -120,7 +121,10 @@ static uint64_t id_of(const struct pev_trace *t, const uint8_t *bytes,
 	} else {
 		at = attr->flags & PEV_ATTR_SAMPLE_ID_ALL ? id_offset_from_end(attr->sample_type)
 							  : -1;
-		at = at < 0 ? -1 : hdr->size - at;
+		at = at < 0 ? -1
+			    : (int)pev_record_filled_size(bytes, t->head.swap,
+							  pev_sample_id_size(attr)) -
+				      at;
 	}
 	if (at < (int)sizeof(*hdr) || at + 8 > hdr->size)
 		return 0;

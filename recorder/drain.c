@@ -4,9 +4,10 @@
  * it, copy it into the block. When the block is full its frame is compressed and appended to the
  * file; the space in the ring is given back before, so that the kernel goes on writing meanwhile.
  *
- * The one record that is changed on its way is a SAMPLE with a stack dump: the kernel writes the
- * whole size asked for, used part first, then dyn_size (perf_output_sample_ustack()). What lies
- * beyond dyn_size never was stack and is left out.
+ * Two kinds of records are changed on their way. A SAMPLE with a stack dump: the kernel writes the
+ * whole size asked for, used part first, then dyn_size (perf_output_sample_ustack()); what lies
+ * beyond dyn_size never was stack and is left out. And those that end in what the kernel did not
+ * fill (pev_record_filled_size()): perf would look for their id in there.
  */
 #include "recorder/drain.h"
 
@@ -157,8 +158,10 @@ static void account(struct pev_drain *d, const struct pev_record *rec, const str
 static int take_record(struct pev_drain *d, const uint8_t *bytes, const struct pev_rec_hdr *hdr,
 		       struct pev_ring *ring, struct pev_err *err)
 {
+	/* All our events have the same trailer. */
+	const size_t id_size = pev_sample_id_size(&d->events->events[0].attr);
 	const struct pev_id *const id =
-		pev_ids_find(&d->counters->ids, pev_record_identifier(bytes, false));
+		pev_ids_find(&d->counters->ids, pev_record_identifier(bytes, false, id_size));
 	struct pev_record *const rec = &d->record;
 	struct pev_rec_hdr written = *hdr;
 	size_t size = hdr->size;
@@ -183,16 +186,19 @@ static int take_record(struct pev_drain *d, const uint8_t *bytes, const struct p
 	account(d, rec, id);
 	if (hdr->type == PEV_REC_SAMPLE)
 		size = trimmed_size(hdr, &rec->sample.stack_user);
+	else
+		size = pev_record_filled_size(bytes, false, id_size);
 	r = reserve(d, size, ring, &out, err);
 	if (r < 0)
 		return r;
-	if (size == hdr->size) {
-		memcpy(out, bytes, size);
-	} else {
+	written.size = (uint16_t)size;
+	if (hdr->type == PEV_REC_SAMPLE && size != hdr->size) {
 		copy_trimmed(out, bytes, *hdr, &rec->sample.stack_user);
-		d->stats.trimmed_bytes += hdr->size - size;
-		written.size = (uint16_t)size;
+	} else {
+		memcpy(out, bytes, size);
+		memcpy(out, &written, sizeof(written));
 	}
+	d->stats.trimmed_bytes += hdr->size - size;
 	pev_block_commit(d->block, &written, rec->id.time, rec->id.cpu);
 	return 0;
 }

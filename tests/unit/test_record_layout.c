@@ -186,6 +186,69 @@ static void test_kernel_text(void **state)
 	assert_trailer(&r.id);
 }
 
+/* Linux counts the trailers of other people's events into the size of these; what it filled ends
+ * sooner, and beyond lies what was in the ring. */
+static void test_grown(void **state)
+{
+	static const uint8_t ksymbol[] = { W(PEV_REC_KSYMBOL),
+					   H(0),
+					   H(64),
+					   Q(1),
+					   W(2),
+					   H(3),
+					   H(4),
+					   'b',
+					   'p',
+					   'f',
+					   0,
+					   W(0),
+					   W(5),
+					   W(6),
+					   Q(7),
+					   Q(8),
+					   Q(9) };
+	static const uint8_t bpf[] = {
+		W(PEV_REC_BPF_EVENT), H(0), H(48), H(1), H(2), W(3), Q(4), W(5), W(6), Q(7), Q(8)
+	};
+	static const uint8_t poke[] = { W(PEV_REC_TEXT_POKE),
+					H(0),
+					H(56),
+					Q(1),
+					H(1),
+					H(1),
+					2,
+					3,
+					0,
+					0,
+					W(5),
+					W(6),
+					Q(7),
+					Q(8),
+					Q(9) };
+	static const struct {
+		const uint8_t *bytes;
+		size_t size, filled;
+	} cases[] = {
+		{ ksymbol, sizeof(ksymbol), 48 },
+		{ bpf, sizeof(bpf), 40 },
+		{ poke, sizeof(poke), 40 },
+	};
+	const struct pev_attr attr = { .sample_type = PEV_SAMPLE_TID | PEV_SAMPLE_IDENTIFIER,
+				       .flags = PEV_ATTR_SAMPLE_ID_ALL };
+
+	(void)state;
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(cases); i++) {
+		const uint8_t *const bytes = cases[i].bytes;
+		struct pev_record r;
+
+		assert_int_equal(pev_record_decode(&attr, bytes, cases[i].size, swap, &r, NULL), 0);
+		assert_int_equal(r.rest, cases[i].size - cases[i].filled);
+		assert_true(r.id.pid == 5 && r.id.tid == 6 && r.id.id == 7);
+		assert_int_equal(pev_record_filled_size(bytes, swap, 16), cases[i].filled);
+		assert_true(pev_record_identifier(bytes, swap, 16) == 7);
+	}
+}
+
 static void test_read(void **state)
 {
 	const struct pev_attr group = { .read_format = PEV_FORMAT_ALL };
@@ -357,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_loss_and_throttling),
 		cmocka_unit_test(test_kernel_text),
+		cmocka_unit_test(test_grown),
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_sample_identity),
 		cmocka_unit_test(test_sample_contents),
