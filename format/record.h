@@ -106,7 +106,9 @@ struct pev_sample {
 struct pev_mmap {
 	uint32_t pid, tid;
 	uint64_t start, len, pgoff;
-	/* MMAP2 only; identity is the build-id with PEV_MISC_MMAP_BUILD_ID, else the inode. */
+	/* MMAP2 only; identity is the build-id with PEV_MISC_MMAP_BUILD_ID in the decoded misc,
+	 * which may lack the bit where the bytes have it: Linux sets it for some that hold an
+	 * inode. */
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
 	uint32_t prot, flags;

@@ -4,10 +4,11 @@
  * it, copy it into the block. When the block is full its frame is compressed and appended to the
  * file; the space in the ring is given back before, so that the kernel goes on writing meanwhile.
  *
- * Two kinds of records are changed on their way. A SAMPLE with a stack dump: the kernel writes the
- * whole size asked for, used part first, then dyn_size (perf_output_sample_ustack()); what lies
+ * Three kinds of records are changed on their way. A SAMPLE with a stack dump: the kernel writes
+ * the whole size asked for, used part first, then dyn_size (perf_output_sample_ustack()); what lies
  * beyond dyn_size never was stack and is left out. And those that end in what the kernel did not
- * fill (pev_record_filled_size()): perf would look for their id in there.
+ * fill (pev_record_filled_size()): perf would look for their id in there. An MMAP2 that claims a
+ * build-id and has none loses that claim, by which perf would read the inode for one.
  */
 #include "recorder/drain.h"
 
@@ -191,6 +192,7 @@ static int take_record(struct pev_drain *d, const uint8_t *bytes, const struct p
 	r = reserve(d, size, ring, &out, err);
 	if (r < 0)
 		return r;
+	written.misc = rec->hdr.misc;
 	written.size = (uint16_t)size;
 	if (hdr->type == PEV_REC_SAMPLE && size != hdr->size) {
 		copy_trimmed(out, bytes, *hdr, &rec->sample.stack_user);

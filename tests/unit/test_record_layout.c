@@ -35,7 +35,7 @@ static struct pev_record decode(const struct pev_attr *attr, const uint8_t *byte
 static const struct pev_attr with_trailer = {
 	.sample_type = PEV_SAMPLE_ID_BITS & ~PEV_SAMPLE_IDENTIFIER,
 	.read_format = PEV_FORMAT_ALL & ~PEV_FORMAT_GROUP,
-	.flags = PEV_ATTR_SAMPLE_ID_ALL,
+	.flags = PEV_ATTR_SAMPLE_ID_ALL | PEV_ATTR_BUILD_ID,
 };
 
 /* A record of the body given, with the trailer that all of them have. */
@@ -89,6 +89,59 @@ static void test_mmap(void **state)
 	assert_true(r.mmap.ino == 0 && r.mmap.maj == 0);
 	assert_string_equal(r.mmap.filename, "lib");
 	assert_trailer(&r.id);
+}
+
+/* Linux leaves the bit of another event's build-id on: believed of an event that asked for
+ * build-ids, and of a build-id that can be no inode. */
+static void test_build_id_of_another(void **state)
+{
+	static const struct {
+		uint64_t flags;
+		uint8_t identity[24];
+		bool build_id;
+	} cases[] = {
+		{ PEV_ATTR_BUILD_ID, { 8, 0, 0, 0, 0xa1 }, true },
+		{ PEV_ATTR_BUILD_ID, { 20, 0, 0, 0, 0xa1 }, true },
+		{ 0, { 20, 0, 0, 0, 0xa1 }, true },
+		{ 0, { 16, 0, 0, 0, 0xa1 }, true },
+		{ 0, { 20, 1, 0, 0, 0xa1 }, false },
+		{ 0, { W(8), W(1), Q(1234), Q(99) }, false },
+		{ 0, { W(254), W(0), Q(1234), Q(99) }, false },
+		{ 0, { 0 }, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(cases); i++) {
+		const struct pev_attr attr = { .flags = cases[i].flags };
+		uint8_t bytes[] = { W(PEV_REC_MMAP2),
+				    H(PEV_MISC_USER | PEV_MISC_MMAP_BUILD_ID),
+				    H(80),
+				    W(1),
+				    W(2),
+				    Q(3),
+				    Q(4),
+				    Q(5),
+				    Q(0),
+				    Q(0),
+				    Q(0),
+				    W(10),
+				    W(11),
+				    'l',
+				    'i',
+				    'b',
+				    0,
+				    W(0) };
+		struct pev_record r;
+
+		memcpy(bytes + 40, cases[i].identity, 24);
+		r = decode(&attr, bytes, sizeof(bytes));
+		assert_int_equal(r.hdr.misc & PEV_MISC_MMAP_BUILD_ID,
+				 cases[i].build_id ? PEV_MISC_MMAP_BUILD_ID : 0);
+		assert_int_equal(r.mmap.build_id_size,
+				 cases[i].build_id ? cases[i].identity[0] : 0);
+		assert_true(r.mmap.prot == 10 && r.mmap.flags == 11);
+		assert_string_equal(r.mmap.filename, "lib");
+	}
 }
 
 static void test_tasks(void **state)
@@ -417,6 +470,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mmap),
+		cmocka_unit_test(test_build_id_of_another),
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_loss_and_throttling),
 		cmocka_unit_test(test_kernel_text),
