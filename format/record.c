@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Decoding one record. Happy path: check the header, take the trailer off the end of what the
- * kernel filled, read the body by type through a cursor that ends where the trailer starts.
- * Failure: anything that reads past its end leaves the cursor failed, which is checked once. The
- * layouts are those of the comments in include/uapi/linux/perf_event.h, enum perf_event_type.
+ * Decoding one record. Happy path: check the header, take the trailer off the end, read the body by
+ * type through a cursor that ends where the trailer starts. Failure: anything that reads past its
+ * end leaves the cursor failed, which is checked once. The layouts are those of the comments in
+ * include/uapi/linux/perf_event.h, enum perf_event_type.
  */
 #include "format/record.h"
 
@@ -113,7 +113,7 @@ static bool has_build_id(const struct pev_cursor *c, const struct pev_attr *attr
 	struct pev_cursor ahead = *c;
 	const uint8_t *size;
 
-	if (hdr->type != PEV_REC_MMAP2 || !(hdr->misc & PEV_MISC_MMAP_BUILD_ID))
+	if (!(hdr->misc & PEV_MISC_MMAP_BUILD_ID))
 		return false;
 	if (attr->flags & PEV_ATTR_BUILD_ID)
 		return true;
@@ -165,6 +165,15 @@ static void decode_namespaces(struct pev_cursor *c, struct pev_record *rec)
 	rec->namespaces.links = pev_cursor_u64s(c, 2 * rec->namespaces.nr);
 }
 
+/* A string that takes as many multiples of 8 bytes as it needs, whatever follows. */
+static const char *padded_string(struct pev_cursor *c)
+{
+	const size_t left = pev_cursor_left(c);
+	const size_t n = pev_align8(strnlen((const char *)c->p, left) + 1);
+
+	return pev_cursor_str(c, PEV_MIN(n, left));
+}
+
 static void decode_text_poke(struct pev_cursor *c, struct pev_record *rec)
 {
 	uint16_t old_len, new_len;
@@ -174,8 +183,8 @@ static void decode_text_poke(struct pev_cursor *c, struct pev_record *rec)
 	new_len = pev_cursor_u16(c);
 	rec->text_poke.old_code = bytes_of(c, old_len);
 	rec->text_poke.new_code = bytes_of(c, new_len);
-	/* Padding to a multiple of 8 follows. */
-	(void)pev_cursor_bytes(c, pev_cursor_left(c));
+	/* Padding to a multiple of 8 follows: 8 + 2 + 2 came before the code. */
+	(void)pev_cursor_bytes(c, -(4U + old_len + new_len) & 7);
 }
 
 /* -EPROTONOSUPPORT for an unknown type; short bodies are left for the caller to see in the cursor.
@@ -241,7 +250,7 @@ static int decode_body(struct pev_cursor *c, const struct pev_attr *attr, struct
 		rec->ksymbol.len = pev_cursor_u32(c);
 		rec->ksymbol.type = pev_cursor_u16(c);
 		rec->ksymbol.flags = pev_cursor_u16(c);
-		rec->ksymbol.name = pev_cursor_str(c, pev_cursor_left(c));
+		rec->ksymbol.name = padded_string(c);
 		break;
 	case PEV_REC_BPF_EVENT: {
 		const uint8_t *tag;
@@ -289,46 +298,11 @@ static int bad(struct pev_err *err, int code, const struct pev_rec_hdr *hdr, con
 			   hdr->size, what);
 }
 
-size_t pev_record_filled_size(const uint8_t *bytes, bool swap, size_t id_size)
-{
-	struct pev_rec_hdr hdr;
-	struct pev_cursor c = pev_cursor(bytes, sizeof(hdr));
-	size_t name_size, text_size, filled;
-
-	c.swap = swap;
-	hdr.type = pev_cursor_u32(&c);
-	hdr.misc = pev_cursor_u16(&c);
-	hdr.size = pev_cursor_u16(&c);
-	c.end = bytes + PEV_MAX(hdr.size, sizeof(hdr));
-	switch (hdr.type) {
-	case PEV_REC_KSYMBOL:
-		(void)pev_cursor_bytes(&c, 16);
-		name_size = strnlen((const char *)c.p, pev_cursor_left(&c)) + 1;
-		(void)pev_cursor_bytes(&c, pev_align8(name_size));
-		break;
-	case PEV_REC_BPF_EVENT:
-		(void)pev_cursor_bytes(&c, 8 + PEV_BPF_TAG_SIZE);
-		break;
-	case PEV_REC_TEXT_POKE:
-		(void)pev_cursor_u64(&c);
-		text_size = 4U + pev_cursor_u16(&c);
-		text_size += pev_cursor_u16(&c);
-		(void)pev_cursor_bytes(&c, pev_align8(text_size) - 4);
-		break;
-	default:
-		return hdr.size;
-	}
-	(void)pev_cursor_bytes(&c, id_size);
-	filled = (size_t)(c.p - bytes);
-	return c.failed ? hdr.size : filled;
-}
-
 int pev_record_decode(const struct pev_attr *attr, const void *bytes, size_t size, bool swap,
 		      struct pev_record *ret, struct pev_err *err)
 {
 	struct pev_cursor c = pev_cursor(bytes, size), trailer;
 	const size_t id_size = pev_sample_id_size(attr);
-	size_t filled;
 	int r;
 
 	c.swap = swap;
@@ -341,27 +315,30 @@ int pev_record_decode(const struct pev_attr *attr, const void *bytes, size_t siz
 		return bad(err, -EBADMSG, &ret->hdr, "smaller than its own header");
 	if (ret->hdr.size > size)
 		return bad(err, -ENODATA, &ret->hdr, "cut short");
-	filled = pev_record_filled_size(bytes, swap, id_size);
-	c.end = (const uint8_t *)bytes + filled;
+	c.end = (const uint8_t *)bytes + ret->hdr.size;
 
 	if (ret->hdr.type == PEV_REC_SAMPLE) {
 		pev_sample_decode(&c, attr, bytes, ret);
 	} else {
+		const bool oversized = pev_rec_may_be_oversized(ret->hdr.type);
+
 		/* The union holds nothing larger than a sample, but the small ones need not pay for
 		 * clearing it. */
 		memset(&ret->id, 0, sizeof(ret->id));
 		memset(&ret->mmap, 0, sizeof(ret->mmap));
 		trailer = c;
-		if (id_size && id_size <= pev_cursor_left(&c)) {
+		if (!oversized && id_size && id_size <= pev_cursor_left(&c)) {
 			trailer.p = c.end = c.end - id_size;
 			decode_trailer(&trailer, attr->sample_type, &ret->id);
 		}
 		r = decode_body(&c, attr, ret);
 		if (r < 0)
 			return bad(err, r, &ret->hdr, "no record of the kernel that we know");
+		if (oversized && id_size && id_size <= pev_cursor_left(&c))
+			decode_trailer(&c, attr->sample_type, &ret->id);
 	}
 	if (c.failed)
 		return bad(err, -EBADMSG, &ret->hdr, "its fields do not fit its size");
-	ret->rest = pev_cursor_left(&c) + (ret->hdr.size - filled);
+	ret->rest = pev_cursor_left(&c);
 	return 0;
 }

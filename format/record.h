@@ -211,29 +211,32 @@ int pev_record_decode(const struct pev_attr *attr, const void *bytes, size_t siz
 int pev_record_encode(const struct pev_attr *attr, const struct pev_record *rec,
 		      struct pev_buf *buf);
 
+/*
+ * KSYMBOL, BPF_EVENT and TEXT_POKE: the kernel hands one record to every event that wants it and
+ * adds the size of each one's trailer to the same header.size, so that those after the first are
+ * too large: the trailer comes right behind the body, then rubbish from the ring (seen with
+ * Linux 6.18; perf_event_ksymbol_output() and its like lack what perf_event_comm_output() does to
+ * restore the size). The identifier is not their last word. What is too much is ->rest after
+ * pev_record_decode().
+ */
+static inline bool pev_rec_may_be_oversized(uint32_t type)
+{
+	return type == PEV_REC_KSYMBOL || type == PEV_REC_BPF_EVENT || type == PEV_REC_TEXT_POKE;
+}
+
 /* Bytes of the sample_id trailer that records of this event end with; 0 without sample_id_all. */
 size_t pev_sample_id_size(const struct pev_attr *attr);
 
 /*
- * Bytes of a record that lies whole at @bytes which the kernel did fill: header.size, but for
- * KSYMBOL, BPF_EVENT and TEXT_POKE. Those the kernel writes for every event that asked for them, of
- * any process, with one header whose size grows by the trailer of each (perf_event_ksymbol_output()
- * and the like, seen in Linux 6.18). So wherever two profilers run they end in bytes that were in
- * the ring before, and the trailer, of @id_size bytes, is not at the end but behind the body.
- */
-size_t pev_record_filled_size(const uint8_t *bytes, bool swap, size_t id_size);
-
-/*
  * The event id of a record that lies whole at @bytes, without decoding it: IDENTIFIER is the first
- * word of a SAMPLE and the last of the trailer, of @id_size bytes, of any other record
- * (perf_event_open(2), PERF_SAMPLE_IDENTIFIER). Only for events that have it and sample_id_all. 0
- * when the record is too short.
+ * word of a SAMPLE and the last of any other record (perf_event_open(2), PERF_SAMPLE_IDENTIFIER),
+ * unless that is oversized (above). Only for events that have it and sample_id_all. 0 when the
+ * record is too short.
  */
-static inline uint64_t pev_record_identifier(const uint8_t *bytes, bool swap, size_t id_size)
+static inline uint64_t pev_record_identifier(const uint8_t *bytes, bool swap)
 {
 	struct pev_rec_hdr hdr;
 	uint64_t id;
-	size_t at;
 
 	memcpy(&hdr, bytes, sizeof(hdr));
 	if (swap) {
@@ -242,9 +245,9 @@ static inline uint64_t pev_record_identifier(const uint8_t *bytes, bool swap, si
 	}
 	if (hdr.size < sizeof(hdr) + sizeof(id))
 		return 0;
-	at = hdr.type == PEV_REC_SAMPLE ? sizeof(hdr)
-					: pev_record_filled_size(bytes, swap, id_size) - sizeof(id);
-	memcpy(&id, bytes + at, sizeof(id));
+	memcpy(&id,
+	       hdr.type == PEV_REC_SAMPLE ? bytes + sizeof(hdr) : bytes + hdr.size - sizeof(id),
+	       sizeof(id));
 	return swap ? __builtin_bswap64(id) : id;
 }
 

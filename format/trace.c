@@ -110,10 +110,17 @@ static uint64_t id_of(const struct pev_trace *t, const uint8_t *bytes,
 	uint64_t id;
 	int at;
 
+	/* The trailer is behind the body, wherever that ends; all events have the same. */
+	if (pev_rec_may_be_oversized(hdr->type)) {
+		struct pev_record rec;
+
+		return pev_record_decode(attr, bytes, hdr->size, t->head.swap, &rec, NULL) < 0
+			       ? 0
+			       : rec.id.id;
+	}
 	if (attr->sample_type & PEV_SAMPLE_IDENTIFIER)
 		return hdr->type == PEV_REC_SAMPLE || attr->flags & PEV_ATTR_SAMPLE_ID_ALL
-			       ? pev_record_identifier(bytes, t->head.swap,
-						       pev_sample_id_size(attr))
+			       ? pev_record_identifier(bytes, t->head.swap)
 			       : 0;
 	if (hdr->type == PEV_REC_SAMPLE) {
 		at = id_offset(attr->sample_type);
@@ -121,10 +128,7 @@ static uint64_t id_of(const struct pev_trace *t, const uint8_t *bytes,
 	} else {
 		at = attr->flags & PEV_ATTR_SAMPLE_ID_ALL ? id_offset_from_end(attr->sample_type)
 							  : -1;
-		at = at < 0 ? -1
-			    : (int)pev_record_filled_size(bytes, t->head.swap,
-							  pev_sample_id_size(attr)) -
-				      at;
+		at = at < 0 ? -1 : hdr->size - at;
 	}
 	if (at < (int)sizeof(*hdr) || at + 8 > hdr->size)
 		return 0;

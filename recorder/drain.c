@@ -6,9 +6,9 @@
  *
  * Three kinds of records are changed on their way. A SAMPLE with a stack dump: the kernel writes
  * the whole size asked for, used part first, then dyn_size (perf_output_sample_ustack()); what lies
- * beyond dyn_size never was stack and is left out. And those that end in what the kernel did not
- * fill (pev_record_filled_size()): perf would look for their id in there. An MMAP2 that claims a
- * build-id and has none loses that claim, by which perf would read the inode for one.
+ * beyond dyn_size never was stack and is left out. Oversized records (pev_rec_may_be_oversized()),
+ * which lose what is too much: perf would look for their id in there. And an MMAP2 that claims a
+ * build-id and has none, which loses that claim: perf would take its inode for one.
  */
 #include "recorder/drain.h"
 
@@ -156,15 +156,30 @@ static void account(struct pev_drain *d, const struct pev_record *rec, const str
 	}
 }
 
+/*
+ * The event that a record belongs to. Those that may be oversized do not end with their id: they
+ * are the side-band's, which only the tracking event asks for, the last of the list; any of its ids
+ * names it.
+ */
+static const struct pev_id *find_event(const struct pev_drain *d, const uint8_t *bytes,
+				       const struct pev_rec_hdr *hdr, const struct pev_ring *ring,
+				       struct pev_id *fallback)
+{
+	if (pev_rec_may_be_oversized(hdr->type)) {
+		*fallback = (struct pev_id){ .event = (uint32_t)d->events->nr - 1,
+					     .ring = (uint32_t)(ring - d->counters->rings) };
+		return fallback;
+	}
+	return pev_ids_find(&d->counters->ids, pev_record_identifier(bytes, false));
+}
+
 static int take_record(struct pev_drain *d, const uint8_t *bytes, const struct pev_rec_hdr *hdr,
 		       struct pev_ring *ring, struct pev_err *err)
 {
-	/* All our events have the same trailer. */
-	const size_t id_size = pev_sample_id_size(&d->events->events[0].attr);
-	const struct pev_id *const id =
-		pev_ids_find(&d->counters->ids, pev_record_identifier(bytes, false, id_size));
 	struct pev_record *const rec = &d->record;
 	struct pev_rec_hdr written = *hdr;
+	struct pev_id tracking;
+	const struct pev_id *const id = find_event(d, bytes, hdr, ring, &tracking);
 	size_t size = hdr->size;
 	uint8_t *out;
 	int r;
@@ -187,8 +202,8 @@ static int take_record(struct pev_drain *d, const uint8_t *bytes, const struct p
 	account(d, rec, id);
 	if (hdr->type == PEV_REC_SAMPLE)
 		size = trimmed_size(hdr, &rec->sample.stack_user);
-	else
-		size = pev_record_filled_size(bytes, false, id_size);
+	else if (pev_rec_may_be_oversized(hdr->type))
+		size -= rec->rest;
 	r = reserve(d, size, ring, &out, err);
 	if (r < 0)
 		return r;
@@ -196,11 +211,11 @@ static int take_record(struct pev_drain *d, const uint8_t *bytes, const struct p
 	written.size = (uint16_t)size;
 	if (hdr->type == PEV_REC_SAMPLE && size != hdr->size) {
 		copy_trimmed(out, bytes, *hdr, &rec->sample.stack_user);
+		d->stats.trimmed_bytes += hdr->size - size;
 	} else {
 		memcpy(out, bytes, size);
 		memcpy(out, &written, sizeof(written));
 	}
-	d->stats.trimmed_bytes += hdr->size - size;
 	pev_block_commit(d->block, &written, rec->id.time, rec->id.cpu);
 	return 0;
 }

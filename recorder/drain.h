@@ -14,9 +14,8 @@ struct pev_drain_stats {
 	uint64_t throttles;
 	uint64_t unknown; /* records of a type or event we do not know; passed on or dropped, see
 			     below */
-	uint64_t undecodable; /* records that contradict themselves: dropped */
-	uint64_t
-		trimmed_bytes; /* rubbish behind stack dumps, and in what the kernel did not fill */
+	uint64_t undecodable;                     /* records that contradict themselves: dropped */
+	uint64_t trimmed_bytes;                   /* rubbish behind stack dumps that was left out */
 	uint64_t first_sample_ns, last_sample_ns; /* in the clock of the trace */
 };
 

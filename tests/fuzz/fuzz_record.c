@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(r == err.code && (r == 0) == (err.msg[0] == 0));
 	if (r < 0)
 		return 0;
-	(void)pev_record_identifier(c.p, swap, pev_sample_id_size(&attr));
+	(void)pev_record_identifier(c.p, swap);
 	r = pev_record_encode(&attr, &rec, &first);
 	/* A trailer that was missing is put, which may be too much for the largest record. */
 	if (r == -E2BIG)

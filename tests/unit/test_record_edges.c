@@ -357,7 +357,6 @@ static void test_identifier(void **state)
 	const uint8_t empty[16] = { W(14), H(0), H(8) };
 	uint64_t random = 2;
 	struct pev_attr attr;
-	size_t id_size;
 
 	(void)state;
 	for (uint32_t type = 1; type < PEV_REC_KERNEL_MAX; type++) {
@@ -368,12 +367,11 @@ static void test_identifier(void **state)
 		attr.flags = PEV_ATTR_SAMPLE_ID_ALL;
 		make_record(&random, &attr, type, &made);
 		assert_int_equal(pev_record_encode(&attr, &made.rec, &buf), 0);
-		id_size = pev_sample_id_size(&attr);
-		assert_true(pev_record_identifier(buf.data, false, id_size) == made.rec.id.id);
+		assert_true(pev_record_identifier(buf.data, false) == made.rec.id.id);
 		swap_record(&attr, buf.data, buf.size);
-		assert_true(pev_record_identifier(buf.data, true, id_size) == made.rec.id.id);
+		assert_true(pev_record_identifier(buf.data, true) == made.rec.id.id);
 	}
-	assert_true(pev_record_identifier(empty, swap, 8) == 0);
+	assert_true(pev_record_identifier(empty, swap) == 0);
 }
 
 static void test_type_names(void **state)
