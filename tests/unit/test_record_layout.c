@@ -113,24 +113,14 @@ static void test_build_id_of_another(void **state)
 	(void)state;
 	for (size_t i = 0; i < PEV_ARRAY_SIZE(cases); i++) {
 		const struct pev_attr attr = { .flags = cases[i].flags };
-		uint8_t bytes[] = { W(PEV_REC_MMAP2),
-				    H(PEV_MISC_USER | PEV_MISC_MMAP_BUILD_ID),
-				    H(80),
-				    W(1),
-				    W(2),
-				    Q(3),
-				    Q(4),
-				    Q(5),
-				    Q(0),
-				    Q(0),
-				    Q(0),
-				    W(10),
-				    W(11),
-				    'l',
-				    'i',
-				    'b',
-				    0,
-				    W(0) };
+		/* clang-format off */
+		uint8_t bytes[] = {
+			W(PEV_REC_MMAP2), H(PEV_MISC_USER | PEV_MISC_MMAP_BUILD_ID), H(80),
+			W(1), W(2), Q(3), Q(4), Q(5),
+			Q(0), Q(0), Q(0), /* the identity */
+			W(10), W(11), 'l', 'i', 'b', 0, W(0),
+		};
+		/* clang-format on */
 		struct pev_record r;
 
 		memcpy(bytes + 40, cases[i].identity, 24);
@@ -241,43 +231,25 @@ static void test_kernel_text(void **state)
 
 /* Linux counts the trailers of other people's events into the size of these; what it filled ends
  * sooner, and beyond lies what was in the ring. */
-static void test_grown(void **state)
+static void test_oversized(void **state)
 {
-	static const uint8_t ksymbol[] = { W(PEV_REC_KSYMBOL),
-					   H(0),
-					   H(64),
-					   Q(1),
-					   W(2),
-					   H(3),
-					   H(4),
-					   'b',
-					   'p',
-					   'f',
-					   0,
-					   W(0),
-					   W(5),
-					   W(6),
-					   Q(7),
-					   Q(8),
-					   Q(9) };
-	static const uint8_t bpf[] = {
-		W(PEV_REC_BPF_EVENT), H(0), H(48), H(1), H(2), W(3), Q(4), W(5), W(6), Q(7), Q(8)
+	/* clang-format off */
+	static const uint8_t ksymbol[] = {
+		W(PEV_REC_KSYMBOL), H(0), H(64), Q(1), W(2), H(3), H(4), 'b', 'p', 'f', 0, W(0),
+		W(5), W(6), Q(7), /* the trailer */
+		Q(8), Q(9),
 	};
-	static const uint8_t poke[] = { W(PEV_REC_TEXT_POKE),
-					H(0),
-					H(56),
-					Q(1),
-					H(1),
-					H(1),
-					2,
-					3,
-					0,
-					0,
-					W(5),
-					W(6),
-					Q(7),
-					Q(8),
-					Q(9) };
+	static const uint8_t bpf[] = {
+		W(PEV_REC_BPF_EVENT), H(0), H(48), H(1), H(2), W(3), Q(4),
+		W(5), W(6), Q(7),
+		Q(8),
+	};
+	static const uint8_t poke[] = {
+		W(PEV_REC_TEXT_POKE), H(0), H(56), Q(1), H(1), H(1), 2, 3, 0, 0,
+		W(5), W(6), Q(7),
+		Q(8), Q(9),
+	};
+	/* clang-format on */
 	static const struct {
 		const uint8_t *bytes;
 		size_t size, filled;
@@ -303,20 +275,13 @@ static void test_grown(void **state)
 static void test_read(void **state)
 {
 	const struct pev_attr group = { .read_format = PEV_FORMAT_ALL };
-	const uint8_t bytes[] = { W(PEV_REC_READ),
-				  H(0),
-				  H(88),
-				  W(1),
-				  W(2),
-				  Q(2),
-				  Q(3),
-				  Q(4),
-				  Q(5),
-				  Q(6),
-				  Q(7),
-				  Q(8),
-				  Q(9),
-				  Q(10) };
+	/* clang-format off */
+	const uint8_t bytes[] = {
+		W(PEV_REC_READ), H(0), H(88), W(1), W(2), Q(2), Q(3), Q(4),
+		Q(5), Q(6), Q(7),
+		Q(8), Q(9), Q(10),
+	};
+	/* clang-format on */
 	struct pev_read_value v;
 	struct pev_record r;
 
@@ -337,66 +302,26 @@ static void test_read(void **state)
 }
 
 /* All of a sample, in the order of the kernel's perf_output_sample(). */
+/* clang-format off */
 static const uint8_t sample[] = {
-	W(PEV_REC_SAMPLE),
-	H(PEV_MISC_USER),
-	H(344),
-	Q(1), /* identifier */
-	Q(2),
-	W(3),
-	W(4),
-	Q(5),
-	Q(6),
-	Q(1),
-	Q(8), /* ip, pid, tid, time, addr, id, stream */
-	W(9),
-	W(10),
-	Q(11), /* cpu, res, period */
-	Q(12), /* read: one value */
-	Q(2),
-	Q(13),
-	Q(14), /* callchain */
-	W(12),
-	1,
-	2,
-	3,
-	4,
-	5,
-	6,
-	7,
-	8,
-	9,
-	10,
-	11,
-	12, /* raw */
-	Q(2),
-	Q(15), /* branch stack: nr, hw_idx */
-	Q(16),
-	Q(17),
-	Q(18),
-	Q(19),
-	Q(20),
-	Q(21), /* from, to, flags */
-	Q(22),
-	Q(23), /* counters */
-	Q(2),
-	Q(24),
-	Q(25), /* user registers */
-	Q(8),
-	Q(26),
-	Q(7), /* stack: size, data, dyn_size */
-	Q(27),
-	Q(28),
-	Q(29), /* weight, data_src, transaction */
-	Q(1),
-	Q(30), /* registers */
-	Q(31),
-	Q(32),
-	Q(33),
-	Q(34), /* phys_addr, cgroup, data page, code page */
-	Q(8),
-	Q(35), /* aux */
+	W(PEV_REC_SAMPLE), H(PEV_MISC_USER), H(344),
+	Q(1),                                         /* identifier */
+	Q(2), W(3), W(4), Q(5), Q(6), Q(1), Q(8),     /* ip, pid, tid, time, addr, id, stream */
+	W(9), W(10), Q(11),                           /* cpu, res, period */
+	Q(12),                                        /* read: one value */
+	Q(2), Q(13), Q(14),                           /* callchain */
+	W(12), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, /* raw */
+	Q(2), Q(15),                                  /* branch stack: nr, hw_idx */
+	Q(16), Q(17), Q(18), Q(19), Q(20), Q(21),     /* from, to, flags */
+	Q(22), Q(23),                                 /* counters */
+	Q(2), Q(24), Q(25),                           /* user registers */
+	Q(8), Q(26), Q(7),                            /* stack: size, data, dyn_size */
+	Q(27), Q(28), Q(29),                          /* weight, data_src, transaction */
+	Q(1), Q(30),                                  /* registers */
+	Q(31), Q(32), Q(33), Q(34),                   /* phys_addr, cgroup, data page, code page */
+	Q(8), Q(35),                                  /* aux */
 };
+/* clang-format on */
 
 static const struct pev_attr whole = {
 	.sample_type = PEV_SAMPLE_ALL,
@@ -472,7 +397,7 @@ int main(void)
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_loss_and_throttling),
 		cmocka_unit_test(test_kernel_text),
-		cmocka_unit_test(test_grown),
+		cmocka_unit_test(test_oversized),
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_sample_identity),
 		cmocka_unit_test(test_sample_contents),
