@@ -23,9 +23,8 @@ struct pev_cursor {
 static inline struct pev_cursor pev_cursor(const void *bytes, size_t size)
 {
 	/* No bytes may come as NULL, on which no arithmetic is defined, not even + 0. */
-	const uint8_t *const p = bytes ? bytes : (const void *)"";
-
-	return (struct pev_cursor){ .p = p, .end = p + size };
+	return (struct pev_cursor){ .p = bytes,
+				    .end = size ? (const uint8_t *)bytes + size : bytes };
 }
 
 static inline size_t pev_cursor_left(const struct pev_cursor *c)
@@ -42,7 +41,8 @@ static inline const uint8_t *pev_cursor_bytes(struct pev_cursor *c, size_t n)
 		c->failed = true;
 		return NULL;
 	}
-	c->p += n;
+	if (n)
+		c->p += n;
 	return p;
 }
 

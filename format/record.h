@@ -106,7 +106,9 @@ struct pev_sample {
 struct pev_mmap {
 	uint32_t pid, tid;
 	uint64_t start, len, pgoff;
-	/* MMAP2 only; identity is the build-id with PEV_MISC_MMAP_BUILD_ID, else the inode. */
+	/* MMAP2 only; identity is the build-id with PEV_MISC_MMAP_BUILD_ID in the decoded misc,
+	 * which may lack the bit where the bytes have it: Linux sets it for some that hold an
+	 * inode. */
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
 	uint32_t prot, flags;
@@ -184,7 +186,7 @@ struct pev_record {
 			struct pev_u64s callchain;
 		} callchain_deferred;
 	};
-	size_t rest; /* bytes of the body that the known fields left over */
+	size_t rest; /* bytes that the known fields left over */
 };
 
 /*
@@ -227,8 +229,9 @@ size_t pev_sample_id_size(const struct pev_attr *attr);
 
 /*
  * The event id of a record that lies whole at @bytes, without decoding it: IDENTIFIER is the first
- * word of a SAMPLE and the last of any other record (perf_event_open(2), PERF_SAMPLE_IDENTIFIER).
- * Only for events that have it and sample_id_all. 0 when the record is too short.
+ * word of a SAMPLE and the last of any other record (perf_event_open(2), PERF_SAMPLE_IDENTIFIER),
+ * unless that is oversized (above). Only for events that have it and sample_id_all. 0 when the
+ * record is too short.
  */
 static inline uint64_t pev_record_identifier(const uint8_t *bytes, bool swap)
 {

@@ -110,6 +110,14 @@ static uint64_t id_of(const struct pev_trace *t, const uint8_t *bytes,
 	uint64_t id;
 	int at;
 
+	/* The trailer is behind the body, wherever that ends; all events have the same. */
+	if (pev_rec_may_be_oversized(hdr->type)) {
+		struct pev_record rec;
+
+		return pev_record_decode(attr, bytes, hdr->size, t->head.swap, &rec, NULL) < 0
+			       ? 0
+			       : rec.id.id;
+	}
 	if (attr->sample_type & PEV_SAMPLE_IDENTIFIER)
 		return hdr->type == PEV_REC_SAMPLE || attr->flags & PEV_ATTR_SAMPLE_ID_ALL
 			       ? pev_record_identifier(bytes, t->head.swap)

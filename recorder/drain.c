@@ -4,9 +4,11 @@
  * it, copy it into the block. When the block is full its frame is compressed and appended to the
  * file; the space in the ring is given back before, so that the kernel goes on writing meanwhile.
  *
- * The one record that is changed on its way is a SAMPLE with a stack dump: the kernel writes the
- * whole size asked for, used part first, then dyn_size (perf_output_sample_ustack()). What lies
- * beyond dyn_size never was stack and is left out.
+ * Three kinds of records are changed on their way. A SAMPLE with a stack dump: the kernel writes
+ * the whole size asked for, used part first, then dyn_size (perf_output_sample_ustack()); what lies
+ * beyond dyn_size never was stack and is left out. Oversized records (pev_rec_may_be_oversized()),
+ * which lose what is too much: perf would look for their id in there. And an MMAP2 that claims a
+ * build-id and has none, which loses that claim: perf would take its inode for one.
  */
 #include "recorder/drain.h"
 
@@ -205,6 +207,7 @@ static int take_record(struct pev_drain *d, const uint8_t *bytes, const struct p
 	r = reserve(d, size, ring, &out, err);
 	if (r < 0)
 		return r;
+	written.misc = rec->hdr.misc;
 	written.size = (uint16_t)size;
 	if (hdr->type == PEV_REC_SAMPLE && size != hdr->size) {
 		copy_trimmed(out, bytes, *hdr, &rec->sample.stack_user);

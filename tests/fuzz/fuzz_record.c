@@ -4,11 +4,8 @@
  *
  *   0  u32 sample_type
  *   4  u8  read_format
- *   5  u8  bit 0 sample_id_all, 1 other byte order, 2 BRANCH_HW_INDEX, 3 BRANCH_COUNTERS
- *   6  u16 unused
- *   8  u64 sample_regs_user
- *  16  u64 sample_regs_intr
- *  24  the record
+ *   5  u8  bit 0 sample_id_all, 1 other byte order, 2 BRANCH_HW_INDEX, 3 BRANCH_COUNTERS, 4
+ * build_id 6  u16 unused 8  u64 sample_regs_user 16  u64 sample_regs_intr 24  the record
  *
  * What decodes must encode to something that decodes, and that encodes to itself.
  */
@@ -38,7 +35,8 @@ static struct pev_attr read_attr(struct pev_cursor *c, bool *ret_swap)
 	(void)pev_cursor_u16(c);
 	attr.sample_regs_user = pev_cursor_u64(c);
 	attr.sample_regs_intr = pev_cursor_u64(c);
-	attr.flags = flags & 1 ? PEV_ATTR_SAMPLE_ID_ALL : 0;
+	attr.flags =
+		(flags & 1 ? PEV_ATTR_SAMPLE_ID_ALL : 0) | (flags & 16 ? PEV_ATTR_BUILD_ID : 0);
 	attr.branch_sample_type =
 		(flags & 4 ? PEV_BRANCH_HW_INDEX : 0) | (flags & 8 ? PEV_BRANCH_COUNTERS : 0);
 	*ret_swap = flags & 2;

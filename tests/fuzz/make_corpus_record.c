@@ -38,7 +38,8 @@ static void write_record(const char *folder, const char *name, uint64_t random, 
 	make_record(&random, &attr, type, &made);
 	flags = (attr.flags & PEV_ATTR_SAMPLE_ID_ALL ? 1U : 0) | (swapped ? 2U : 0) |
 		(attr.branch_sample_type & PEV_BRANCH_HW_INDEX ? 4U : 0) |
-		(attr.branch_sample_type & PEV_BRANCH_COUNTERS ? 8U : 0);
+		(attr.branch_sample_type & PEV_BRANCH_COUNTERS ? 8U : 0) |
+		(attr.flags & PEV_ATTR_BUILD_ID ? 16U : 0);
 	pev_buf_u32(&buf, (uint32_t)attr.sample_type);
 	pev_buf_u8(&buf, (uint8_t)attr.read_format);
 	pev_buf_u8(&buf, (uint8_t)flags);

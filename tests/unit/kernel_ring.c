@@ -52,6 +52,14 @@ void kernel_ring_disable(const struct kernel_ring *ring)
 	assert_int_equal(ioctl(ring->fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 }
 
+uint64_t kernel_ring_id(const struct kernel_ring *ring)
+{
+	uint64_t id;
+
+	assert_int_equal(ioctl(ring->fd, PERF_EVENT_IOC_ID, &id), 0);
+	return id;
+}
+
 uint64_t kernel_ring_waiting(const struct kernel_ring *ring)
 {
 	const struct perf_event_mmap_page *const page = ring->base;

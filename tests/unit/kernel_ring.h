@@ -21,6 +21,9 @@ int kernel_ring_open(const struct pev_attr *attr, pid_t pid, int cpu, unsigned i
 void kernel_ring_enable(const struct kernel_ring *ring);
 void kernel_ring_disable(const struct kernel_ring *ring);
 
+/* The event's id, as its records carry it. */
+uint64_t kernel_ring_id(const struct kernel_ring *ring);
+
 /* Bytes that wait in the ring. */
 uint64_t kernel_ring_waiting(const struct kernel_ring *ring);
 

@@ -11,7 +11,7 @@ void make_attr(uint64_t *random, uint64_t sample_type, struct pev_attr *ret)
 		.size = sizeof(*ret),
 		.sample_type = sample_type,
 		.read_format = test_random(random) & PEV_FORMAT_ALL,
-		.flags = test_random(random) & PEV_ATTR_SAMPLE_ID_ALL,
+		.flags = (test_random(random) & PEV_ATTR_SAMPLE_ID_ALL) | PEV_ATTR_BUILD_ID,
 		.branch_sample_type = test_random(random) &
 				      (PEV_BRANCH_ANY | PEV_BRANCH_HW_INDEX | PEV_BRANCH_COUNTERS),
 		/* Few registers, many, all, none. */

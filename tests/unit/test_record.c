@@ -89,7 +89,8 @@ static void test_every_type(void **state)
 		for (unsigned int subset = 0; subset < 64; subset++) {
 			for (unsigned int id_all = 0; id_all < 2; id_all++) {
 				make_attr(&random, trailer_bits(subset), &attr);
-				attr.flags = id_all ? PEV_ATTR_SAMPLE_ID_ALL : 0;
+				attr.flags =
+					PEV_ATTR_BUILD_ID | (id_all ? PEV_ATTR_SAMPLE_ID_ALL : 0);
 				make_record(&random, &attr, type, &made);
 				check_round_trip(&attr, &made.rec);
 			}
@@ -218,7 +219,7 @@ static void each_record(uint64_t random,
 	for (int id_all = 0; id_all < 2; id_all++) {
 		for (uint32_t type = 1; type < PEV_REC_KERNEL_MAX; type++) {
 			make_attr(&random, test_random(&random) & PEV_SAMPLE_ALL, &attr);
-			attr.flags = id_all ? PEV_ATTR_SAMPLE_ID_ALL : 0;
+			attr.flags = PEV_ATTR_BUILD_ID | (id_all ? PEV_ATTR_SAMPLE_ID_ALL : 0);
 			make_record(&random, &attr, type, &made);
 			encode(&attr, &made.rec, &buf);
 			check(&attr, &buf);

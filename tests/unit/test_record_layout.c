@@ -35,7 +35,7 @@ static struct pev_record decode(const struct pev_attr *attr, const uint8_t *byte
 static const struct pev_attr with_trailer = {
 	.sample_type = PEV_SAMPLE_ID_BITS & ~PEV_SAMPLE_IDENTIFIER,
 	.read_format = PEV_FORMAT_ALL & ~PEV_FORMAT_GROUP,
-	.flags = PEV_ATTR_SAMPLE_ID_ALL,
+	.flags = PEV_ATTR_SAMPLE_ID_ALL | PEV_ATTR_BUILD_ID,
 };
 
 /* A record of the body given, with the trailer that all of them have. */
@@ -89,6 +89,49 @@ static void test_mmap(void **state)
 	assert_true(r.mmap.ino == 0 && r.mmap.maj == 0);
 	assert_string_equal(r.mmap.filename, "lib");
 	assert_trailer(&r.id);
+}
+
+/* Linux leaves the bit of another event's build-id on: believed of an event that asked for
+ * build-ids, and of a build-id that can be no inode. */
+static void test_build_id_of_another(void **state)
+{
+	static const struct {
+		uint64_t flags;
+		uint8_t identity[24];
+		bool build_id;
+	} cases[] = {
+		{ PEV_ATTR_BUILD_ID, { 8, 0, 0, 0, 0xa1 }, true },
+		{ PEV_ATTR_BUILD_ID, { 20, 0, 0, 0, 0xa1 }, true },
+		{ 0, { 20, 0, 0, 0, 0xa1 }, true },
+		{ 0, { 16, 0, 0, 0, 0xa1 }, true },
+		{ 0, { 20, 1, 0, 0, 0xa1 }, false },
+		{ 0, { W(8), W(1), Q(1234), Q(99) }, false },
+		{ 0, { W(254), W(0), Q(1234), Q(99) }, false },
+		{ 0, { 0 }, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(cases); i++) {
+		const struct pev_attr attr = { .flags = cases[i].flags };
+		/* clang-format off */
+		uint8_t bytes[] = {
+			W(PEV_REC_MMAP2), H(PEV_MISC_USER | PEV_MISC_MMAP_BUILD_ID), H(80),
+			W(1), W(2), Q(3), Q(4), Q(5),
+			Q(0), Q(0), Q(0), /* the identity */
+			W(10), W(11), 'l', 'i', 'b', 0, W(0),
+		};
+		/* clang-format on */
+		struct pev_record r;
+
+		memcpy(bytes + 40, cases[i].identity, 24);
+		r = decode(&attr, bytes, sizeof(bytes));
+		assert_int_equal(r.hdr.misc & PEV_MISC_MMAP_BUILD_ID,
+				 cases[i].build_id ? PEV_MISC_MMAP_BUILD_ID : 0);
+		assert_int_equal(r.mmap.build_id_size,
+				 cases[i].build_id ? cases[i].identity[0] : 0);
+		assert_true(r.mmap.prot == 10 && r.mmap.flags == 11);
+		assert_string_equal(r.mmap.filename, "lib");
+	}
 }
 
 static void test_tasks(void **state)
@@ -186,23 +229,59 @@ static void test_kernel_text(void **state)
 	assert_trailer(&r.id);
 }
 
+/* Linux counts the trailers of other people's events into the size of these; what it filled ends
+ * sooner, and beyond lies what was in the ring. */
+static void test_oversized(void **state)
+{
+	/* clang-format off */
+	static const uint8_t ksymbol[] = {
+		W(PEV_REC_KSYMBOL), H(0), H(64), Q(1), W(2), H(3), H(4), 'b', 'p', 'f', 0, W(0),
+		W(5), W(6), Q(7), /* the trailer */
+		Q(8), Q(9),
+	};
+	static const uint8_t bpf[] = {
+		W(PEV_REC_BPF_EVENT), H(0), H(48), H(1), H(2), W(3), Q(4),
+		W(5), W(6), Q(7),
+		Q(8),
+	};
+	static const uint8_t poke[] = {
+		W(PEV_REC_TEXT_POKE), H(0), H(56), Q(1), H(1), H(1), 2, 3, 0, 0,
+		W(5), W(6), Q(7),
+		Q(8), Q(9),
+	};
+	/* clang-format on */
+	static const struct {
+		const uint8_t *bytes;
+		size_t size, filled;
+	} cases[] = {
+		{ ksymbol, sizeof(ksymbol), 48 },
+		{ bpf, sizeof(bpf), 40 },
+		{ poke, sizeof(poke), 40 },
+	};
+	const struct pev_attr attr = { .sample_type = PEV_SAMPLE_TID | PEV_SAMPLE_IDENTIFIER,
+				       .flags = PEV_ATTR_SAMPLE_ID_ALL };
+
+	(void)state;
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(cases); i++) {
+		const uint8_t *const bytes = cases[i].bytes;
+		struct pev_record r;
+
+		assert_int_equal(pev_record_decode(&attr, bytes, cases[i].size, swap, &r, NULL), 0);
+		assert_int_equal(r.rest, cases[i].size - cases[i].filled);
+		assert_true(r.id.pid == 5 && r.id.tid == 6 && r.id.id == 7);
+	}
+}
+
 static void test_read(void **state)
 {
 	const struct pev_attr group = { .read_format = PEV_FORMAT_ALL };
-	const uint8_t bytes[] = { W(PEV_REC_READ),
-				  H(0),
-				  H(88),
-				  W(1),
-				  W(2),
-				  Q(2),
-				  Q(3),
-				  Q(4),
-				  Q(5),
-				  Q(6),
-				  Q(7),
-				  Q(8),
-				  Q(9),
-				  Q(10) };
+	/* clang-format off */
+	const uint8_t bytes[] = {
+		W(PEV_REC_READ), H(0), H(88), W(1), W(2), Q(2), Q(3), Q(4),
+		Q(5), Q(6), Q(7),
+		Q(8), Q(9), Q(10),
+	};
+	/* clang-format on */
 	struct pev_read_value v;
 	struct pev_record r;
 
@@ -223,66 +302,26 @@ static void test_read(void **state)
 }
 
 /* All of a sample, in the order of the kernel's perf_output_sample(). */
+/* clang-format off */
 static const uint8_t sample[] = {
-	W(PEV_REC_SAMPLE),
-	H(PEV_MISC_USER),
-	H(344),
-	Q(1), /* identifier */
-	Q(2),
-	W(3),
-	W(4),
-	Q(5),
-	Q(6),
-	Q(1),
-	Q(8), /* ip, pid, tid, time, addr, id, stream */
-	W(9),
-	W(10),
-	Q(11), /* cpu, res, period */
-	Q(12), /* read: one value */
-	Q(2),
-	Q(13),
-	Q(14), /* callchain */
-	W(12),
-	1,
-	2,
-	3,
-	4,
-	5,
-	6,
-	7,
-	8,
-	9,
-	10,
-	11,
-	12, /* raw */
-	Q(2),
-	Q(15), /* branch stack: nr, hw_idx */
-	Q(16),
-	Q(17),
-	Q(18),
-	Q(19),
-	Q(20),
-	Q(21), /* from, to, flags */
-	Q(22),
-	Q(23), /* counters */
-	Q(2),
-	Q(24),
-	Q(25), /* user registers */
-	Q(8),
-	Q(26),
-	Q(7), /* stack: size, data, dyn_size */
-	Q(27),
-	Q(28),
-	Q(29), /* weight, data_src, transaction */
-	Q(1),
-	Q(30), /* registers */
-	Q(31),
-	Q(32),
-	Q(33),
-	Q(34), /* phys_addr, cgroup, data page, code page */
-	Q(8),
-	Q(35), /* aux */
+	W(PEV_REC_SAMPLE), H(PEV_MISC_USER), H(344),
+	Q(1),                                         /* identifier */
+	Q(2), W(3), W(4), Q(5), Q(6), Q(1), Q(8),     /* ip, pid, tid, time, addr, id, stream */
+	W(9), W(10), Q(11),                           /* cpu, res, period */
+	Q(12),                                        /* read: one value */
+	Q(2), Q(13), Q(14),                           /* callchain */
+	W(12), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, /* raw */
+	Q(2), Q(15),                                  /* branch stack: nr, hw_idx */
+	Q(16), Q(17), Q(18), Q(19), Q(20), Q(21),     /* from, to, flags */
+	Q(22), Q(23),                                 /* counters */
+	Q(2), Q(24), Q(25),                           /* user registers */
+	Q(8), Q(26), Q(7),                            /* stack: size, data, dyn_size */
+	Q(27), Q(28), Q(29),                          /* weight, data_src, transaction */
+	Q(1), Q(30),                                  /* registers */
+	Q(31), Q(32), Q(33), Q(34),                   /* phys_addr, cgroup, data page, code page */
+	Q(8), Q(35),                                  /* aux */
 };
+/* clang-format on */
 
 static const struct pev_attr whole = {
 	.sample_type = PEV_SAMPLE_ALL,
@@ -354,9 +393,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mmap),
+		cmocka_unit_test(test_build_id_of_another),
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_loss_and_throttling),
 		cmocka_unit_test(test_kernel_text),
+		cmocka_unit_test(test_oversized),
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_sample_identity),
 		cmocka_unit_test(test_sample_contents),
