@@ -56,6 +56,7 @@ struct pev_block {
 	size_t frame_size; /* bytes of the frame so far, all of it whole zstd blocks */
 	struct pev_block_head head; /* what is in the frame; ->raw_size is kept */
 	bool full;                  /* the frame is complete */
+	bool failed;                /* zstd did: nothing is to be had any more */
 	bool plain;                 /* the first record of the chunk cannot be compressed */
 	size_t ratio;               /* of the last chunk, in RATIO_ONE */
 };
@@ -280,8 +281,10 @@ static int compress_chunk(struct pev_block *b)
 		const size_t before = b->frame_size;
 		const size_t size = compress_behind(b, n);
 
-		if (!size)
+		if (!size) {
+			b->failed = true;
 			return -EIO;
+		}
 		if (size <= FRAME_MAX) {
 			/* Learns slowly upwards, at once downwards. */
 			const size_t ratio = n * RATIO_ONE / (size - before);
@@ -366,7 +369,7 @@ static const uint8_t *finish_record(struct pev_block *b, size_t *ret_size)
 int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t *ret_size)
 {
 	drop_plain(b);
-	if (all && !b->full && !b->plain && compress_chunk(b) < 0)
+	if (b->failed || (all && !b->full && !b->plain && compress_chunk(b) < 0))
 		return -EIO;
 	if (b->plain) {
 		b->plain = false;
@@ -378,8 +381,10 @@ int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t
 	if (!b->frame_size || !(all || b->full))
 		return 0;
 	/* What readers are told of the size must be where they look for it. */
-	if (b->out[FRAME_AT + DESCRIPTOR_AT] != DESCRIPTOR)
+	if (b->out[FRAME_AT + DESCRIPTOR_AT] != DESCRIPTOR) {
+		b->failed = true;
 		return -EIO;
+	}
 	*ret_bytes = finish_record(b, ret_size);
 	b->frame_size = 0;
 	b->head = (struct pev_block_head){ 0 };
