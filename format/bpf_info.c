@@ -102,18 +102,14 @@ static size_t btf_tail(uint32_t info)
 	}
 }
 
-/* A part of BTF after its header; fails @c when it is not all there. */
-static struct pev_cursor btf_part(struct pev_cursor *c, uint32_t offset, uint32_t size)
+/* @size bytes of @c from @offset on; a failed cursor when they are not all there. */
+static struct pev_cursor part_of(struct pev_cursor c, uint32_t offset, uint32_t size)
 {
-	struct pev_cursor part = *c;
+	const uint8_t *p;
 
-	(void)pev_cursor_bytes(&part, offset);
-	part = pev_cursor(pev_cursor_bytes(&part, size), 0);
-	if (part.p)
-		part.end = part.p + size;
-	else
-		part.failed = true;
-	return part;
+	(void)pev_cursor_bytes(&c, offset);
+	p = pev_cursor_bytes(&c, size);
+	return p ? pev_cursor(p, size) : (struct pev_cursor){ .failed = true };
 }
 
 /* The name of type @type_id; NULL when the BTF does not have it. */
@@ -129,8 +125,8 @@ static const char *btf_name(struct pev_cursor btf, uint32_t type_id)
 	memcpy(&hdr, p, sizeof(hdr));
 	if (hdr.hdr_len < sizeof(hdr) || !pev_cursor_bytes(&btf, hdr.hdr_len - sizeof(hdr)))
 		return NULL;
-	types = btf_part(&btf, hdr.type_off, hdr.type_len);
-	strings = btf_part(&btf, hdr.str_off, hdr.str_len);
+	types = part_of(btf, hdr.type_off, hdr.type_len);
+	strings = part_of(btf, hdr.str_off, hdr.str_len);
 	/* Ids count from 1; 0 is void. */
 	for (uint32_t id = 1; (p = pev_cursor_bytes(&types, sizeof(type))); id++) {
 		memcpy(&type, p, sizeof(type));
