@@ -231,13 +231,6 @@ static int add_pmus(const struct job *j)
 	return found;
 }
 
-static bool has_event(const struct pev_pmu *pmu, const char *name)
-{
-	_cleanup_free_ char *terms = NULL;
-
-	return pev_pmu_alias(pmu, name, &terms) == 0;
-}
-
 /* An event that some PMU's events/ has. Returns 1, or 0 when none has it. */
 static int add_aliases(const struct job *j)
 {
@@ -247,7 +240,7 @@ static int add_aliases(const struct job *j)
 	for (size_t i = 0; i < pmus->nr; i++) {
 		int r;
 
-		if (!has_event(&pmus->pmus[i], j->base))
+		if (!pev_pmu_has_event(&pmus->pmus[i], j->base))
 			continue;
 		r = add_pmu_event(j, &pmus->pmus[i], j->base);
 		if (r < 0)
@@ -256,6 +249,22 @@ static int add_aliases(const struct job *j)
 	}
 	return found;
 }
+
+/* Names that mean something, but not here. */
+static const struct {
+	const char *name;
+	int code;
+	const char *why;
+} elsewhere[] = {
+	{ "cpu", -ENOENT,
+	  "this machine shows no counters of a CPU 'cpu' (a virtual machine without a PMU?): use "
+	  "cpu-clock, or look for another name in /sys/bus/event_source/devices" },
+	{ "uprobe", -ENOENT, "this kernel is built without uprobes (CONFIG_UPROBE_EVENTS)" },
+	{ "kprobe", -ENOENT, "this kernel is built without kprobes (CONFIG_KPROBE_EVENTS)" },
+	{ "duration_time", -EINVAL, "it is a figure of perf stat and takes no samples" },
+	{ "user_time", -EINVAL, "it is a figure of perf stat and takes no samples" },
+	{ "system_time", -EINVAL, "it is a figure of perf stat and takes no samples" },
+};
 
 static int unknown(const struct job *j)
 {
@@ -274,12 +283,10 @@ static int unknown(const struct job *j)
 		if (j->terms)
 			pev_near_offer(&near, pmus->pmus[i].name);
 	}
-	if (!strcmp(j->base, "duration_time") || !strcmp(j->base, "user_time") ||
-	    !strcmp(j->base, "system_time"))
-		return pev_err_set(j->err, -EINVAL,
-				   "event '%s' cannot be sampled: it is a figure of perf stat; "
-				   "leave it out",
-				   j->base);
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(elsewhere); i++)
+		if (!strcmp(j->base, elsewhere[i].name))
+			return pev_err_set(j->err, elsewhere[i].code, "event '%s': %s", j->name,
+					   elsewhere[i].why);
 	return pev_err_set(j->err, -ENOENT, "unknown %s '%s': %s",
 			   j->terms ? "PMU or event" : "event", j->base,
 			   pev_near_phrase(&near,
@@ -349,7 +356,7 @@ static int add_tracepoints(struct job *j, char *base)
 		if (!*j->modifiers)
 			j->modifiers = colon + 1;
 	}
-	if (!*base || !*name || strchr(base, '/') || strchr(name, '/'))
+	if (!*name || strchr(base, '/') || strchr(name, '/'))
 		return pev_err_set(j->err, -EINVAL,
 				   "event '%s' is no tracepoint: write SYSTEM:NAME, as in "
 				   "sched:sched_switch",
@@ -407,13 +414,13 @@ static int add_breakpoint(struct job *j, char *base)
 		if (colon)
 			*colon = '\0';
 		if (breakpoint_access(rest, &access))
-			j->modifiers = colon ? colon + 1 : "";
+			rest = colon ? colon + 1 : rest + strlen(rest);
 		else if (colon || !pev_modifiers_possible(rest))
 			return pev_err_set(j->err, -EINVAL,
 					   "event '%s': a breakpoint waits for r (read), w (write) "
 					   "or x (execution), not for '%s'",
 					   j->name, rest);
-		else
+		if (*rest)
 			j->modifiers = rest;
 	}
 	e = pev_evlist_add(j->list);
@@ -492,15 +499,23 @@ int pev_resolve(struct pev_resolver *resolver, const struct pev_spelling *spelli
 	if (!strncmp(base, "mem:", 4))
 		return add_breakpoint(&j, base);
 	colon = strchr(base, ':');
+	if (colon == base)
+		return pev_err_set(err, -EINVAL,
+				   "event '%s' has no name before its colon: write EVENT:MODIFIERS "
+				   "or SYSTEM:TRACEPOINT",
+				   j.name);
 	if (!colon) {
 		r = add_named(&j);
-		return r == 0 ? unknown(&j) : PEV_MIN(r, 0);
+		if (r == 0)
+			r = unknown(&j);
+	} else if (j.terms) {
+		r = add_tracepoints(&j, base);
+	} else if (!split_numbers(base, &type, &config, &j.modifiers)) {
+		r = add_word_and_behind(&j, base, colon + 1);
+	} else {
+		r = needs_a_name(type) ? refuse_number(&j) : add_plain(&j, (uint32_t)type, config);
 	}
-	if (j.terms)
-		return add_tracepoints(&j, base);
-	if (!split_numbers(base, &type, &config, &j.modifiers))
-		return PEV_MIN(add_word_and_behind(&j, base, colon + 1), 0);
-	return needs_a_name(type) ? refuse_number(&j) : add_plain(&j, (uint32_t)type, config);
+	return r < 0 ? r : 0;
 }
 
 int pev_resolver_cpu_kind(const struct pev_resolver *resolver, const struct pev_event *event)

@@ -261,7 +261,7 @@ static int apply_name(const struct pev_term *term, const struct pev_terms *terms
 	int r;
 
 	if (term->value || pev_term_is_general(term->key, pmu) ||
-	    pev_pmu_field(pmu, term->key, &field) == 0)
+	    pev_pmu_field(pmu, term->key, &field) != -ENOENT)
 		return 0;
 	r = apply_alias(term->key, terms, pmu, event, err);
 	if (r != 0)
@@ -283,6 +283,8 @@ static int unknown_term(const char *key, const struct pev_pmu *pmu, struct pev_e
 						   hint, sizeof(hint)));
 	pev_pmu_offer_fields(pmu, &near);
 	pev_pmu_offer_events(pmu, &near);
+	if (pmu->core)
+		pev_named_event_offer(&near);
 	(void)snprintf(otherwise, sizeof(otherwise), "its fields are %s",
 		       pev_pmu_field_names(pmu, fields, sizeof(fields)));
 	return pev_err_set(err, -ENOENT, "PMU %s has no event and no field '%s': %s", pmu->name,
