@@ -321,8 +321,8 @@ static const struct refusal refusals[] = {
 	  HW(0),
 	  -1,
 	  EBUSY,
-	  "somebody holds the PMU for himself: an event opened with :e or :D, another profiler, or "
-	  "the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees its counter)" },
+	  "the PMU is taken, by an event opened with :e or :D, by another profiler, or by the NMI "
+	  "watchdog: end that, or set sysctl kernel.nmi_watchdog=0" },
 	{ "five breakpoints",
 	  { 0 },
 	  { .name = mem, .attr = { .type = 5 } },
@@ -420,12 +420,9 @@ static void test_mmap(void **state)
 		  1025 * 4096,
 		  EPERM,
 		  "cannot map a ring of 4100 KiB: Operation not permitted: the rings of one user "
-		  "may "
-		  "lock 516 KiB for each of the 6 CPUs (kernel.perf_event_mlock_kb) and 8192 KiB "
-		  "for "
-		  "each process (RLIMIT_MEMLOCK): ask for smaller rings (-m), raise the limits, or "
-		  "be "
-		  "root or have CAP_IPC_LOCK" },
+		  "may lock 516 KiB for each of the 6 CPUs (kernel.perf_event_mlock_kb) and 8192 "
+		  "KiB for each process (RLIMIT_MEMLOCK): ask for smaller rings (-m), raise the "
+		  "limits, or be root or have CAP_IPC_LOCK" },
 		{ { .capabilities = CAP_BIT(CAP_IPC_LOCK) },
 		  1025 * 4096,
 		  EPERM,
@@ -455,8 +452,7 @@ static void test_mmap(void **state)
 		  5 * 4096,
 		  ENOMEM,
 		  "cannot map a ring of 20 KiB: Cannot allocate memory: the kernel has no memory "
-		  "for "
-		  "it: ask for smaller rings (-m)" },
+		  "for it: ask for smaller rings (-m)" },
 	};
 
 	(void)state;
@@ -522,10 +518,9 @@ static void test_real_refusals(void **state)
 	fd = syscall(SYS_perf_event_open, &attr, 0x7ffffffe, -1, -1, 0);
 	assert_int_equal(fd, -1);
 	assert_int_equal(pev_open_explain(&event, -1, 0x7ffffffe, errno, &err), -ESRCH);
-	assert_err(
-		&err, -ESRCH,
-		"cannot open event 'cs' for process 2147483646: No such process: that process is "
-		"gone: name one that runs");
+	assert_err(&err, -ESRCH,
+		   "cannot open event 'cs' for process 2147483646: No such process: that process "
+		   "is gone: name one that runs");
 	fd = syscall(SYS_perf_event_open, &attr, 0, 1000000, -1, 0);
 	assert_int_equal(fd, -1);
 	assert_int_equal(pev_open_explain(&event, 1000000, 0, errno, &err), -EINVAL);
