@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The bytes of the section, for a tracefs made by hand. That they are perf's own for the tracefs of
- * this machine is for tests/integration/tracing_data.sh. */
+ * this machine is for tests/integration/events.sh. */
 #include "test.h"
 
 #include "alloc.h"
