@@ -100,8 +100,10 @@ static bool is_loss(uint32_t type)
 /* How much to gather next, and whether the frame has room for it at all. */
 static void plan_chunk(struct pev_block *b)
 {
+	/* The chunk may outgrow its aim by one record. */
+	const size_t raw_max = PEV_BLOCK_RAW_MAX - PEV_REC_MAX_SIZE;
+	const size_t raw_left = raw_max - PEV_MIN((size_t)b->head.raw_size, raw_max);
 	const size_t left = FRAME_MAX - b->frame_size;
-	const size_t raw_left = PEV_BLOCK_RAW_MAX - PEV_REC_MAX_SIZE - b->head.raw_size;
 	/* Ratios of neighbouring chunks differ; a miss costs compressing a chunk again. */
 	const size_t fits = left * b->ratio / RATIO_ONE / 8 * 7;
 
@@ -323,7 +325,7 @@ static void drop_plain(struct pev_block *b)
 uint8_t *pev_block_reserve(struct pev_block *b, size_t max)
 {
 	drop_plain(b);
-	if (b->size >= b->aim && compress_chunk(b) < 0)
+	if (b->size >= b->aim && !b->full && !b->plain && compress_chunk(b) < 0)
 		return NULL; /* pev_block_take() will say why */
 	if (b->full || b->plain || max > CHUNK_CAP - b->size)
 		return NULL;
