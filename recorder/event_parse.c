@@ -175,8 +175,10 @@ static int finish_groups(struct parser *ps, size_t first, const char *name, cons
 					   "the brace, as in {...}:D",
 					   e->name);
 		r = pev_modifiers_apply(modifiers, !leads, e, ps->err);
-		if (r < 0)
-			return pev_err_wrap(ps->err, "event '%s' in a group", e->name);
+		if (r < 0) {
+			(void)pev_err_wrap(ps->err, "event '%s' in a group", e->name);
+			return r;
+		}
 		if (leads && *name) {
 			e->group_name = strdup(name);
 			if (!e->group_name)

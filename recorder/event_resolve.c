@@ -41,6 +41,14 @@ static int no_memory(const struct job *j)
 	return pev_err_set(j->err, -ENOMEM, "no memory for event '%s'", j->name);
 }
 
+/* Names the event in front of what was said. The code must not come from ->err, which may be
+ * NULL. */
+static int in_event(const struct job *j, int code)
+{
+	(void)pev_err_wrap(j->err, "event '%s'", j->name);
+	return code;
+}
+
 static int need_pmus(const struct job *j)
 {
 	struct pev_resolver *const resolver = j->resolver;
@@ -62,10 +70,11 @@ static int need_tracefs(const struct job *j)
 
 	if (resolver->tracefs)
 		return 0;
-	if (!resolver->sources.tracefs)
-		return pev_tracefs_find(&resolver->tracefs, j->err) < 0
-			       ? pev_err_wrap(j->err, "event '%s'", j->name)
-			       : 0;
+	if (!resolver->sources.tracefs) {
+		const int r = pev_tracefs_find(&resolver->tracefs, j->err);
+
+		return r < 0 ? in_event(j, r) : 0;
+	}
 	resolver->tracefs = strdup(resolver->sources.tracefs);
 	return resolver->tracefs ? 0 : no_memory(j);
 }
@@ -82,6 +91,28 @@ static char *qualified_name(const struct job *j, const char *pmu)
 	return name;
 }
 
+static bool is_pmu(const struct pev_pmu *pmu, const char *name)
+{
+	return pmu && !strcmp(pmu->name, name);
+}
+
+/* A probe without a place would be opened, somewhere. */
+static int check_probe(const struct job *j, const struct pev_pmu *pmu,
+		       const struct pev_terms *terms, const struct pev_event *e)
+{
+	if (is_pmu(pmu, "uprobe") && (!e->path || !pev_terms_get(terms, "offset")))
+		return pev_err_set(j->err, -EINVAL,
+				   "event '%s' does not say where to probe: write "
+				   "uprobe/path=FILE,offset=0x.../, with the offset in the file",
+				   j->name);
+	if (is_pmu(pmu, "kprobe") && !e->path && !pev_terms_get(terms, "addr"))
+		return pev_err_set(j->err, -EINVAL,
+				   "event '%s' does not say where to probe: write "
+				   "kprobe/func=NAME/ or kprobe/addr=0x.../",
+				   j->name);
+	return 0;
+}
+
 /* Lays terms and modifiers over the new event @e and gives it its name. */
 static int finish(const struct job *j, const struct pev_pmu *pmu, const char *alias,
 		  struct pev_event *e)
@@ -96,23 +127,16 @@ static int finish(const struct job *j, const struct pev_pmu *pmu, const char *al
 			return no_memory(j);
 		r = pev_terms_split(cut, &terms, j->err);
 		if (r < 0)
-			return pev_err_wrap(j->err, "event '%s'", j->name);
+			return in_event(j, r);
 	}
 	r = pev_terms_apply(&terms, pmu, alias, e, j->err);
 	if (r == 0)
 		r = pev_modifiers_apply(j->modifiers, false, e, j->err);
 	if (r < 0)
-		return pev_err_wrap(j->err, "event '%s'", j->name);
-	if (pmu && !strcmp(pmu->name, "uprobe") && (!e->path || !pev_terms_get(&terms, "offset")))
-		return pev_err_set(j->err, -EINVAL,
-				   "event '%s' does not say where to probe: write "
-				   "uprobe/path=FILE,offset=0x.../, with the offset in the file",
-				   j->name);
-	if (pmu && !strcmp(pmu->name, "kprobe") && !e->path && !pev_terms_get(&terms, "addr"))
-		return pev_err_set(j->err, -EINVAL,
-				   "event '%s' does not say where to probe: write "
-				   "kprobe/func=NAME/ or kprobe/addr=0x.../",
-				   j->name);
+		return in_event(j, r);
+	r = check_probe(j, pmu, &terms, e);
+	if (r < 0)
+		return r;
 	if (e->name)
 		return 0;
 	e->name = pmu && pmu->one_of_many && strcmp(j->base, pmu->name)
@@ -203,6 +227,8 @@ static int add_pmu_event(const struct job *j, const struct pev_pmu *pmu, const c
 	e = add_on(j, pmu);
 	if (!e)
 		return no_memory(j);
+	if (is_pmu(pmu, "uprobe") || is_pmu(pmu, "kprobe"))
+		e->attr.sample_period = 1;
 	return finish(j, pmu, alias, e);
 }
 
@@ -367,15 +393,22 @@ static int add_tracepoints(struct job *j, char *base)
 	return pev_tracepoint_each(j->resolver->tracefs, base, name, &visitor, j->err);
 }
 
-/* The bits of attr.bp_type (linux/hw_breakpoint.h). */
+/* attr.bp_type (linux/hw_breakpoint.h). */
+enum {
+	BP_READ = 1,
+	BP_WRITE = 2,
+	BP_EXECUTE = 4,
+};
+
 static bool breakpoint_access(const char *text, uint32_t *ret)
 {
-	static const char letters[] = "rwx";
 	uint32_t access = 0;
 
 	for (; *text; text++) {
-		const char *const at = strchr(letters, *text);
-		const uint32_t bit = at ? 1u << (at - letters) : 0;
+		const uint32_t bit = *text == 'r'   ? BP_READ
+				     : *text == 'w' ? BP_WRITE
+				     : *text == 'x' ? BP_EXECUTE
+						    : 0;
 
 		if (!bit || (access & bit))
 			return false;
@@ -393,7 +426,7 @@ static int add_breakpoint(struct job *j, char *base)
 	char *const slash = strchr(address, '/');
 	uint64_t bytes = 0, where;
 	struct pev_event *e;
-	uint32_t access = 3;
+	uint32_t access = BP_READ | BP_WRITE;
 
 	if (rest)
 		*rest++ = '\0';
@@ -430,7 +463,7 @@ static int add_breakpoint(struct job *j, char *base)
 	e->attr.type = PEV_TYPE_BREAKPOINT;
 	e->attr.bp_type = access;
 	e->attr.config1 = where;
-	e->attr.config2 = bytes ? bytes : access == 4 ? sizeof(long) : 4;
+	e->attr.config2 = bytes ? bytes : access == BP_EXECUTE ? sizeof(long) : 4;
 	e->attr.sample_period = 1;
 	return finish(j, NULL, NULL, e);
 }

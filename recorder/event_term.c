@@ -191,8 +191,10 @@ static int apply_alias_term(const struct pev_term *term, const struct pev_terms 
 		if (r == 0)
 			r = pev_err_set(err, -EBADMSG, "the PMU has no field '%s'", term->key);
 	}
-	if (r < 0)
-		return pev_err_wrap(err, "cannot make sense of %s/events/%s", pmu->dir, name);
+	if (r < 0) {
+		(void)pev_err_wrap(err, "cannot make sense of %s/events/%s", pmu->dir, name);
+		return r;
+	}
 	return 0;
 }
 
@@ -215,8 +217,10 @@ static int apply_alias(const char *name, const struct pev_terms *terms, const st
 		return pev_err_set(err, r, "cannot read %s/events/%s: %s", pmu->dir, name,
 				   pev_errno_str(r));
 	r = pev_terms_split(text, &own, err);
-	if (r < 0)
-		return pev_err_wrap(err, "cannot make sense of %s/events/%s", pmu->dir, name);
+	if (r < 0) {
+		(void)pev_err_wrap(err, "cannot make sense of %s/events/%s", pmu->dir, name);
+		return r;
+	}
 	for (size_t i = 0; i < own.nr; i++) {
 		r = apply_alias_term(&own.terms[i], terms, pmu, name, event, err);
 		if (r < 0)

@@ -61,6 +61,7 @@ same_events() {
 		cpu-clock:I,cpu-clock
 		dummy,bpf-output,cgroup-switches,1:2,0x1:0x3:u
 		{cpu-clock,cs}
+		{cpu-clock,cs}:S
 		{cpu-clock:u,cs:k}:h
 		{cpu-clock,cs}:k,faults
 		cpu-clock/period=100000/,cpu-clock/freq=99,name=xx/u,cpu-clock/period=010000/k

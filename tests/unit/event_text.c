@@ -71,11 +71,9 @@ static void put_event(struct pev_buf *b, const struct pev_event *e, size_t index
 	put_word(b, "unit", e->unit);
 	if (e->scale < 1.0 || e->scale > 1.0)
 		pev_buf_printf(b, " scale=%g", e->scale);
-	if (e->want_time)
-		pev_buf_printf(b, " time=%d", e->want_time == PEV_CHOICE_YES);
 	if (e->want_inherit)
 		pev_buf_printf(b, " inherit=%d", e->want_inherit == PEV_CHOICE_YES);
-	if (e->callgraph)
+	if (e->has_callgraph)
 		pev_buf_printf(b, " callgraph=%d", (int)e->callgraph);
 	if (e->stack_bytes)
 		pev_buf_printf(b, " stack=%u", e->stack_bytes);

@@ -190,7 +190,7 @@ static void test_breakpoints_and_tracepoints(void **state)
 		{ "sch*:sched_switch:k", "sched:sched_switch 2:174 -u -h period=1 st=484" },
 		{ "*:sys_enter_*", "syscalls:sys_enter_openat 2:30e period=1 st=484" },
 		{ "sched:sched_switch/call-graph=no/",
-		  "sched:sched_switch 2:174 period=1 st=484 callgraph=1" },
+		  "sched:sched_switch 2:174 period=1 st=484 callgraph=0" },
 		{ "sched:sched_switch/period=3/u",
 		  "sched:sched_switch 2:174 -k -h period=3! st=484" },
 		{ "{sched:sched_switch,cs}",
@@ -211,12 +211,13 @@ static void test_uprobes(void **state)
 		const char *behind;
 		const char *text; /* between the name and " path=" */
 	} probes[] = {
-		{ "uprobe/path=", ",offset=0x10/", "8:0 c2=10 pmu=uprobe" },
-		{ "uprobe/offset=16,path=", "/", "8:0 c2=10 pmu=uprobe" },
-		{ "uprobe/offset=16,path='", "'/u", "8:0 c2=10 -k -h pmu=uprobe" },
-		{ "uprobe/path=\"", "\",offset=1/", "8:0 c2=1 pmu=uprobe" },
-		{ "uprobe/offset=16,path=", ",retprobe/", "8:1 c2=10 pmu=uprobe" },
-		{ "uprobe/path=", ",offset=1,ref_ctr_offset=2/", "8:200000000 c2=1 pmu=uprobe" },
+		{ "uprobe/path=", ",offset=0x10/", "8:0 c2=10 period=1 pmu=uprobe" },
+		{ "uprobe/offset=16,path=", "/", "8:0 c2=10 period=1 pmu=uprobe" },
+		{ "uprobe/offset=16,path='", "'/u", "8:0 c2=10 -k -h period=1 pmu=uprobe" },
+		{ "uprobe/path=\"", "\",offset=1/", "8:0 c2=1 period=1 pmu=uprobe" },
+		{ "uprobe/offset=16,path=", ",retprobe/", "8:1 c2=10 period=1 pmu=uprobe" },
+		{ "uprobe/path=", ",offset=1,ref_ctr_offset=2/",
+		  "8:200000000 c2=1 period=1 pmu=uprobe" },
 	};
 
 	(void)state;
@@ -279,9 +280,9 @@ static void test_pmu_events(void **state)
 		{ "tsc", "tsc 9:0 pmu=msr" },
 		{ "msr/tsc/", "msr/tsc/ 9:0 pmu=msr" },
 		{ "kprobe/func=do_exit,offset=4/",
-		  "kprobe/func=do_exit,offset=4/ 6:0 c2=4 pmu=kprobe path=do_exit" },
+		  "kprobe/func=do_exit,offset=4/ 6:0 c2=4 period=1 pmu=kprobe path=do_exit" },
 		{ "kprobe/addr=0xff00,retprobe/",
-		  "kprobe/addr=0xff00,retprobe/ 6:1 c2=ff00 pmu=kprobe" },
+		  "kprobe/addr=0xff00,retprobe/ 6:1 c2=ff00 period=1 pmu=kprobe" },
 		{ "software/config=3/", "software/config=3/ 1:3 pmu=software" },
 	};
 
@@ -299,14 +300,13 @@ static void test_general_terms(void **state)
 		{ "cycles/period/", "cycles/period/ 0:0 period=1!" },
 		{ "cycles/freq=99,period=7/", "cycles/freq=99,period=7/ 0:0 period=7!" },
 		{ "cpu-clock/freq=99,name=xx/u", "xx 1:0 -k -h freq=99!" },
-		{ "cs/time=0/", "cs/time=0/ 1:3 time=0" },
-		{ "cs/time=1,no-inherit/", "cs/time=1,no-inherit/ 1:3 time=1 inherit=0" },
+		{ "cs/time=1,no-inherit/", "cs/time=1,no-inherit/ 1:3 inherit=0" },
 		{ "cs/inherit/", "cs/inherit/ 1:3 inherit=1" },
 		{ "cs/max-stack=10/", "cs/max-stack=10/ 1:3 max-stack=10" },
-		{ "cs/call-graph=fp/", "cs/call-graph=fp/ 1:3 callgraph=2" },
+		{ "cs/call-graph=fp/", "cs/call-graph=fp/ 1:3 callgraph=1" },
 		{ "cs/call-graph=dwarf,stack-size=4097/",
-		  "cs/call-graph=dwarf,stack-size=4097/ 1:3 callgraph=3 stack=4104" },
-		{ "cs/call-graph=lbr/", "cs/call-graph=lbr/ 1:3 callgraph=4" },
+		  "cs/call-graph=dwarf,stack-size=4097/ 1:3 callgraph=2 stack=4104" },
+		{ "cs/call-graph=lbr/", "cs/call-graph=lbr/ 1:3 callgraph=3" },
 		{ "L1-dcache-loads/period=5/:k",
 		  "L1-dcache-loads/period=5/:k 3:0 -u -h period=5!" },
 		{ "r1a/period=5/", "r1a/period=5/ 4:1a period=5!" },
