@@ -128,6 +128,8 @@ static void set_tracking(struct pev_attr *a, const struct pev_record_opts *opts,
 				PEV_ATTR_BUILD_ID;
 
 	a->flags |= PEV_ATTR_MMAP | PEV_ATTR_COMM | PEV_ATTR_TASK | (wanted & kernel->attr_flags);
+	if (opts->no_build_ids)
+		a->flags &= ~PEV_ATTR_BUILD_ID;
 	if (opts->sample_data)
 		a->flags |= PEV_ATTR_MMAP_DATA;
 	if (opts->namespaces)

@@ -40,6 +40,7 @@ struct pev_record_opts {
 	enum pev_callgraph callgraph;
 	uint32_t stack_bytes; /* of a DWARF stack dump */
 	bool inherit;
+	bool no_build_ids; /* inodes in MMAP2 records, see doc/FORMAT.md */
 	bool sample_data, sample_phys_addr, all_cgroups, namespaces, switch_events, inherit_stat;
 	bool has_clockid;
 	int32_t clockid;
