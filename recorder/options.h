@@ -10,20 +10,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum pev_callgraph {
-	PEV_CALLGRAPH_NONE,
-	PEV_CALLGRAPH_FP,
-	PEV_CALLGRAPH_DWARF,
-	PEV_CALLGRAPH_LBR,
-};
-
 #define PEV_DEFAULT_FREQ        4000
 #define PEV_DEFAULT_STACK_BYTES 8192
-/* Above this a dump, the registers and a REGS_INTR behind them overflow header.size in the kernel
- * (Linux 6.18). */
-#define PEV_MAX_STACK_BYTES    64000
-#define PEV_DEFAULT_RING_BYTES (512 * 1024)
-#define PEV_DEFAULT_LEVEL      1
+#define PEV_DEFAULT_RING_BYTES  (512 * 1024)
+#define PEV_DEFAULT_LEVEL       1
 
 struct pev_pids {
 	pid_t *pids;
