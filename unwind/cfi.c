@@ -154,11 +154,14 @@ static struct index *index_new(size_t nr)
 static const uint8_t *find_hdr_table(const struct pev_cfi_sections *s, size_t *ret_nr)
 {
 	const struct pev_cfi_section *const hdr = &s->eh_frame_hdr;
-	struct pev_cursor c = pev_cursor(hdr->data, hdr->size);
 	uint8_t version, ptr_enc, count_enc, table_enc;
+	struct pev_cursor c;
 	uint64_t count;
 
 	*ret_nr = 0;
+	if (!hdr->size)
+		return NULL;
+	c = pev_cursor(hdr->data, hdr->size);
 	c.swap = s->swap;
 	version = pev_cursor_u8(&c);
 	ptr_enc = pev_cursor_u8(&c);

@@ -30,6 +30,8 @@ struct pev_cfi_sections {
 	uint8_t ptr_size;    /* 4 with ELFCLASS32, 8 with ELFCLASS64 */
 	uint64_t text_vaddr; /* what DW_EH_PE_textrel is relative to; 0 where nothing uses it */
 	uint64_t data_vaddr; /* what DW_EH_PE_datarel is relative to in .eh_frame */
+	uint64_t plt_vaddr;  /* procedure linkage stubs, which may have no CFI at all */
+	uint64_t plt_size;   /* 0 when unknown */
 	struct pev_cfi_section eh_frame, eh_frame_hdr, debug_frame;
 };
 

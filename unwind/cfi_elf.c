@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "unwind/cfi.h"
 
+#include "base/checked.h"
 #include "base/cursor.h"
 #include "unwind/cfi_entry.h"
 
@@ -35,6 +36,23 @@ static int section_bytes(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name,
 	return 0;
 }
 
+/* .plt, .plt.got, .plt.sec, .iplt: every linker puts them side by side. */
+static void extend_plt(const GElf_Shdr *shdr, struct pev_cfi_sections *s)
+{
+	const uint64_t end = shdr->sh_addr + shdr->sh_size;
+
+	if (!(shdr->sh_flags & SHF_EXECINSTR))
+		return;
+	if (!s->plt_size) {
+		s->plt_vaddr = shdr->sh_addr;
+		s->plt_size = shdr->sh_size;
+		return;
+	}
+	s->plt_size = PEV_MAX(s->plt_vaddr + s->plt_size, end);
+	s->plt_vaddr = PEV_MIN(s->plt_vaddr, shdr->sh_addr);
+	s->plt_size -= s->plt_vaddr;
+}
+
 /* What is taken from one section of the file; @debug: only .debug_frame is wanted. */
 static int take_section(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name, bool debug,
 			struct pev_cfi_sections *s, struct pev_err *err)
@@ -47,7 +65,9 @@ static int take_section(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name, b
 		return section_bytes(scn, shdr, name, &s->eh_frame, err);
 	if (!strcmp(name, ".eh_frame_hdr"))
 		return section_bytes(scn, shdr, name, &s->eh_frame_hdr, err);
-	if (!strcmp(name, ".text"))
+	if (!strncmp(name, ".plt", 4) || !strcmp(name, ".iplt"))
+		extend_plt(shdr, s);
+	else if (!strcmp(name, ".text"))
 		s->text_vaddr = shdr->sh_addr;
 	else if (!strcmp(name, ".got.plt") || (!strcmp(name, ".got") && !s->data_vaddr))
 		s->data_vaddr = shdr->sh_addr;
@@ -116,6 +136,8 @@ static void take_segments(Elf *elf, struct pev_cfi_sections *s)
 	for (size_t i = 0; i < nr; i++)
 		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_GNU_EH_FRAME)
 			segment_bytes(elf, ph.p_vaddr, hdr);
+	if (!hdr->size)
+		return;
 	c = pev_cursor(hdr->data, hdr->size);
 	c.swap = s->swap;
 	if (pev_cursor_u8(&c) != 1)

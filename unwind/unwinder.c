@@ -20,6 +20,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define USUAL_STACK (8ULL << 20) /* what RLIMIT_STACK is where nobody changed it */
+
 #define GO_ON PEV_UNWIND_NR_ENDS /* from one step to the next: no end yet */
 
 struct unwind {
@@ -182,6 +184,14 @@ static uint64_t strip_pac(const struct unwind *u, uint64_t addr)
 	return addr & ((1ULL << 52) - 1);
 }
 
+static void enter_caller(struct unwind *u, uint64_t ra, uint64_t sp)
+{
+	set(u, u->arch->ra, ra);
+	set(u, u->arch->sp, sp);
+	u->pc = ra;
+	u->exact = false;
+}
+
 /*
  * The caller of code without CFI, if that code keeps a frame pointer (psABI x86-64 section 3.2.2,
  * AAPCS64 section 6.4.6): the two words at the frame pointer are the caller's frame pointer and the
@@ -197,20 +207,51 @@ static enum pev_unwind_end follow_frame_pointer(struct unwind *u, enum pev_unwin
 	if (!has(u, arch->fp) || fp % arch->word || (has(u, arch->sp) && fp < sp))
 		return why;
 	if (!read_word(u, fp + arch->word, &ra))
-		return why;
+		return fp - u->stack_start < USUAL_STACK ? PEV_UNWIND_SHORT_STACK : why;
 	has_fp = read_word(u, fp, &caller_fp);
 	if (arch->machine == EM_AARCH64)
 		ra = strip_pac(u, ra);
-	if (!ra || !find_map(u, ra - 1))
+	if (!ra)
+		return PEV_UNWIND_OUTERMOST;
+	if (!find_map(u, ra - 1))
 		return why;
 	u->regs.valid = 0;
-	set(u, arch->sp, fp + 2U * arch->word);
 	if (has_fp)
 		set(u, arch->fp, caller_fp);
-	set(u, arch->ra, ra);
-	u->pc = ra;
-	u->exact = false;
+	enter_caller(u, ra, fp + 2U * arch->word);
 	return GO_ON;
+}
+
+/* Code without CFI whose return address is still where the call put it: procedure linkage stubs
+ * (lld makes no CFI for them, ld none in static programs), and on i386 the thunks of two
+ * instructions by which position independent code learns its address, when the linker chose a copy
+ * without CFI. */
+static bool is_stub(const struct unwind *u)
+{
+	const struct pev_cfi_sections *const s = pev_cfi_sections(u->map.cfi);
+
+	return u->exact &&
+	       (u->arch->machine == EM_386 || u->pc - u->map.bias - s->plt_vaddr < s->plt_size);
+}
+
+static bool leave_stub(struct unwind *u)
+{
+	const struct pev_arch *const arch = u->arch;
+	const uint64_t sp = u->regs.reg[arch->sp];
+	uint64_t ra = u->regs.reg[arch->ra];
+	const struct pev_cfi_row *row;
+
+	if (arch->ra == arch->pc && !read_word(u, sp, &ra))
+		return false;
+	if (arch->machine == EM_AARCH64)
+		ra = strip_pac(u, ra);
+	/* What the stub itself has pushed on its way to the dynamic linker is no address of code.
+	 */
+	if (!ra || find_row(u, ra - 1, &row) != GO_ON)
+		return false;
+	u->regs.valid &= arch->callee_saved;
+	enter_caller(u, ra, sp + arch->cfa_offset);
+	return true;
 }
 
 static enum pev_unwind_end evaluate(struct unwind *u, const struct pev_frame_regs *regs,
@@ -281,6 +322,23 @@ static enum pev_unwind_end fetch(struct unwind *u, const struct pev_frame_regs *
 	return PEV_UNWIND_BAD_CFI;
 }
 
+/*
+ * Between the pop of a register and the return, CFI made by gcc goes on saying that the register is
+ * in its slot, which lies below the stack pointer then, where nothing was dumped. What was popped
+ * is in the register.
+ */
+static bool was_popped(const struct unwind *u, const struct pev_frame_regs *callee,
+		       const struct pev_cfi_rule *rule, uint64_t cfa, uint64_t *ret)
+{
+	const uint64_t slot = (cfa + (uint64_t)(int64_t)rule->off) & u->arch->addr_mask;
+
+	if (rule->how != PEV_CFI_AT_CFA || slot >= u->stack_start ||
+	    !pev_frame_regs_has(callee, rule->reg))
+		return false;
+	*ret = callee->reg[rule->reg];
+	return true;
+}
+
 /* Moves the registers other than the return address to the caller. */
 static void move_registers(struct unwind *u, const struct pev_cfi_row *row, uint64_t cfa)
 {
@@ -297,7 +355,8 @@ static void move_registers(struct unwind *u, const struct pev_cfi_row *row, uint
 	for (unsigned i = 0; i < row->nr_rules; i++) {
 		const struct pev_cfi_rule *const rule = &row->rules[i];
 
-		if (fetch(u, callee, row, rule, &cfa, &v) == GO_ON)
+		if (fetch(u, callee, row, rule, &cfa, &v) == GO_ON ||
+		    was_popped(u, callee, rule, cfa, &v))
 			set(u, rule->reg, v);
 		else
 			lose(u, rule->reg);
@@ -335,7 +394,8 @@ static enum pev_unwind_end follow_row(struct unwind *u, const struct pev_cfi_row
 {
 	const struct pev_arch *const arch = u->arch;
 	const bool signal = row->flags & PEV_CFI_SIGNAL;
-	uint64_t cfa, ra, sp = u->regs.reg[arch->sp];
+	const uint64_t sp = has(u, arch->sp) ? u->regs.reg[arch->sp] : 0;
+	uint64_t cfa, ra;
 	enum pev_unwind_end end;
 
 	if (signal && arch->machine == EM_AARCH64 && leave_aarch64_signal(u))
@@ -344,9 +404,6 @@ static enum pev_unwind_end follow_row(struct unwind *u, const struct pev_cfi_row
 	if (end != GO_ON)
 		return end;
 	cfa &= arch->addr_mask;
-	/* Handlers may run on a stack of their own; only a leaf needs no stack at all. */
-	if (!signal && has(u, arch->sp) && (cfa < sp || (cfa == sp && !u->exact)))
-		return PEV_UNWIND_NO_GROWTH;
 	if (row->ra.how == PEV_CFI_SAME && !u->exact)
 		return PEV_UNWIND_NO_GROWTH;
 	end = fetch(u, &u->regs, row, &row->ra, &cfa, &ra);
@@ -359,6 +416,10 @@ static enum pev_unwind_end follow_row(struct unwind *u, const struct pev_cfi_row
 		return PEV_UNWIND_OUTERMOST;
 	move_registers(u, row, cfa);
 	set(u, row->ra.reg, ra);
+	/* Handlers may run on a stack of their own; only a leaf needs no stack at all. The CFA
+	 * itself need not lie on the stack: longjmp() of glibc has it in its jmp_buf. */
+	if (!signal && has(u, arch->sp) && u->regs.reg[arch->sp] < sp + !u->exact)
+		return PEV_UNWIND_NO_GROWTH;
 	u->pc = ra;
 	u->exact = signal;
 	return GO_ON;
@@ -373,6 +434,8 @@ static enum pev_unwind_end step(struct unwind *u, uint64_t *ret_ip)
 
 	*ret_ip = inside;
 	end = find_row(u, inside, &row);
+	if (end == PEV_UNWIND_NO_CFI && u->map.cfi && is_stub(u) && leave_stub(u))
+		return GO_ON;
 	if (end == PEV_UNWIND_NO_MAP || end == PEV_UNWIND_NO_CFI)
 		return follow_frame_pointer(u, end);
 	if (end != GO_ON)
