@@ -12,7 +12,8 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 export HOME=$dir
 
-# Without looking for build-ids (-B), at which perf 6.1 aborts now and then.
+# Without looking for build-ids (-B), at which perf 6.1 aborts when somebody else records with
+# build-ids at the same time (see mend_mmap2() in perfdata.c).
 "$perf" record -q -B -e cpu-clock:u -o probe.data true >probe.log 2>&1 ||
 	{ echo "skipped: perf may not record here: $(tail -n 1 probe.log)"; exit 77; }
 
