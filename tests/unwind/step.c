@@ -267,7 +267,7 @@ static void run(struct stepper *s)
 
 int main(int argc, char **argv)
 {
-	struct stepper *s = calloc(1, sizeof(*s));
+	_cleanup_free_ struct stepper *s = calloc(1, sizeof(*s));
 
 	if (argc != 2 || !s) {
 		fprintf(stderr, "usage: %s PROGRAM\n", argv[0]);
