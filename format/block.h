@@ -63,8 +63,8 @@ int pev_block_new(int level, struct pev_block **ret);
 struct pev_block *pev_block_free(struct pev_block *b);
 
 /*
- * Room for one record of up to @max bytes, to be filled and then committed. NULL when the block is
- * full enough: encode it first. @max is at most PEV_REC_MAX_SIZE.
+ * Room for one record of up to @max bytes, at most PEV_REC_MAX_SIZE, to be filled and then
+ * committed. NULL when a block is complete: take it first. May compress what was gathered.
  */
 uint8_t *pev_block_reserve(struct pev_block *b, size_t max);
 
@@ -73,19 +73,16 @@ uint8_t *pev_block_reserve(struct pev_block *b, size_t max);
 void pev_block_commit(struct pev_block *b, const struct pev_rec_hdr *hdr, uint64_t time_ns,
 		      uint32_t cpu);
 
-/* True when there is nothing to encode. */
+/* True when nothing is gathered. */
 bool pev_block_empty(const struct pev_block *b);
 
-/* Bytes of raw records gathered. */
-size_t pev_block_raw_size(const struct pev_block *b);
-
 /*
- * Takes the next record to be written to the file out of what was gathered: *ret_bytes and
- * *ret_size are a COMPRESSED record, or, for a record that does not compress below 64 KiB, that
- * record as it is; they are borrowed until the next call. Call it until pev_block_empty(). Returns
- * 0 or -EIO when zstd failed.
+ * The next record to be written to the file: *ret_bytes and *ret_size are a COMPRESSED record, or,
+ * for a record that does not compress below 64 KiB, that record as it is; they are borrowed until
+ * the next call. With @all everything that was gathered comes out, otherwise only what is complete.
+ * 1; 0 when there is none; -EIO when zstd failed.
  */
-int pev_block_encode(struct pev_block *b, const void **ret_bytes, size_t *ret_size);
+int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t *ret_size);
 
 /*
  * The head of a COMPRESSED record of ours at @bytes (whole, @size bytes). 1 and *ret filled; 0 when

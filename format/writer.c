@@ -289,23 +289,23 @@ int pev_writer_put(struct pev_writer *w, const void *records, size_t size, struc
 	return 0;
 }
 
-int pev_writer_block(struct pev_writer *w, struct pev_block *b, struct pev_err *err)
+int pev_writer_block(struct pev_writer *w, struct pev_block *b, bool all, struct pev_err *err)
 {
-	w->stats.raw_bytes += pev_block_raw_size(b);
-	while (!pev_block_empty(b)) {
-		const void *bytes;
-		size_t size;
-		int r;
+	const void *bytes;
+	size_t size;
+	int r;
 
-		r = pev_block_encode(b, &bytes, &size);
-		if (r < 0)
-			return pev_err_set(err, r, "%s: zstd failed to compress a block", w->path);
+	while ((r = pev_block_take(b, all, &bytes, &size)) > 0) {
+		struct pev_block_head head;
+
 		r = pev_writer_put(w, bytes, size, err);
 		if (r < 0)
 			return r;
 		w->stats.blocks++;
+		w->stats.raw_bytes +=
+			pev_block_head_read(bytes, size, false, &head) > 0 ? head.raw_size : size;
 	}
-	return 0;
+	return r < 0 ? pev_err_set(err, r, "%s: zstd failed to compress a block", w->path) : 0;
 }
 
 /* The attr table and, before it, the ids that its entries point to. */

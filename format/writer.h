@@ -57,8 +57,8 @@ struct pev_writer *pev_writer_free(struct pev_writer *w);
 /* Appends whole records as they are. */
 int pev_writer_put(struct pev_writer *w, const void *records, size_t size, struct pev_err *err);
 
-/* Encodes and appends all that @b holds. */
-int pev_writer_block(struct pev_writer *w, struct pev_block *b, struct pev_err *err);
+/* Appends what is complete in @b, or with @all everything that it holds. */
+int pev_writer_block(struct pev_writer *w, struct pev_block *b, bool all, struct pev_err *err);
 
 /*
  * Turns the file into a regular one: appends the feature table of @sections (ascending by feature)

@@ -66,15 +66,26 @@ const uint8_t *pev_ring_next(struct pev_ring *ring, struct pev_rec_hdr *ret_hdr)
 		memcpy(ring->scratch + first, ring->data, ret_hdr->size - first);
 		record = ring->scratch;
 	}
+	ring->last = ring->pos;
 	ring->pos += ret_hdr->size;
 	ring->stats.records++;
 	ring->stats.bytes += ret_hdr->size;
 	return record;
 }
 
-void pev_ring_release(struct pev_ring *ring)
+static void release(struct pev_ring *ring, uint64_t tail)
 {
 	struct perf_event_mmap_page *const page = ring->map;
 
-	__atomic_store_n(&page->data_tail, ring->pos, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+void pev_ring_release(struct pev_ring *ring)
+{
+	release(ring, ring->pos);
+}
+
+void pev_ring_release_before_last(struct pev_ring *ring)
+{
+	release(ring, ring->last);
 }

@@ -30,6 +30,7 @@ struct pev_ring {
 	uint8_t *data;
 	uint64_t size;    /* bytes of data, a power of two */
 	uint64_t head;    /* read from the kernel at pev_ring_begin() */
+	uint64_t last;    /* the record that pev_ring_next() returned last */
 	uint64_t pos;     /* next record */
 	uint8_t *scratch; /* PEV_REC_MAX_SIZE bytes for a record that wraps; borrowed, may be shared
 			     between rings of a thread */
@@ -52,3 +53,6 @@ const uint8_t *pev_ring_next(struct pev_ring *ring, struct pev_rec_hdr *ret_hdr)
 
 /* Gives what was read so far back to the kernel. */
 void pev_ring_release(struct pev_ring *ring);
+
+/* The same, but keeps the record that pev_ring_next() returned last. */
+void pev_ring_release_before_last(struct pev_ring *ring);
