@@ -26,8 +26,12 @@
 
 /* A record waits no longer than this in memory before it is in the file. */
 #define MAX_BLOCK_AGE_NS PEV_NSEC_PER_SEC
-/* How often all rings are passed when some of them wake us all the time. */
-#define FULL_PASS_NS (100 * PEV_NSEC_PER_MSEC)
+/*
+ * Whenever a ring wakes us all of them are drained, so that none is nearly half full when we come
+ * back late: with few rings always. With many, looking at each costs more than it brings, and a
+ * pass over all waits until this long per ring has gone by since the last.
+ */
+#define FULL_PASS_NS_PER_RING (PEV_NSEC_PER_MSEC / 16)
 
 /* epoll data: what woke us. Rings are numbered from WAKE_RING on, with the counter that was polled
  * in the upper half. */
@@ -384,6 +388,13 @@ static int full_pass(struct pev_recording *rec, uint64_t now, struct pev_err *er
 	return pev_drain_all(&rec->drain, err);
 }
 
+static bool full_pass_due(const struct pev_recording *rec, uint64_t now)
+{
+	const uint64_t rings = rec->counters.nr_rings;
+
+	return rings <= 16 || now >= rec->full_pass_ns + rings * FULL_PASS_NS_PER_RING;
+}
+
 /* What one wake-up brought. Sets *ret_stop when the stop fd was readable. */
 static int handle(struct pev_recording *rec, const struct epoll_event *events, int nr,
 		  bool *ret_stop, struct pev_err *err)
@@ -459,7 +470,7 @@ static int loop(struct pev_recording *rec, const struct pev_recording_hooks *hoo
 		}
 		if (r == 0 && now >= rec->tick_ns + PEV_NSEC_PER_SEC)
 			r = tick(rec, now, hooks, err);
-		else if (r == 0 && n > 0 && now >= rec->full_pass_ns + FULL_PASS_NS)
+		else if (r == 0 && n > 0 && full_pass_due(rec, now))
 			r = full_pass(rec, now, err);
 		if (r == 0)
 			r = pev_drain_flush(&rec->drain, now, MAX_BLOCK_AGE_NS, err);
