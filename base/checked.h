@@ -10,8 +10,8 @@
 #define PEV_MIN(a, b)     ((a) < (b) ? (a) : (b))
 #define PEV_MAX(a, b)     ((a) > (b) ? (a) : (b))
 
-#define PEV_NSEC_PER_SEC  1000000000ULL
-#define PEV_NSEC_PER_MSEC 1000000ULL
+#define PEV_NSEC_PER_SEC  UINT64_C(1000000000)
+#define PEV_NSEC_PER_MSEC UINT64_C(1000000)
 
 /* True when the result fits, which is then in *ret; otherwise *ret is untouched. */
 static inline bool pev_add_size(size_t a, size_t b, size_t *ret)

@@ -22,7 +22,9 @@ struct pev_cursor {
 
 static inline struct pev_cursor pev_cursor(const void *bytes, size_t size)
 {
-	return (struct pev_cursor){ .p = bytes, .end = (const uint8_t *)bytes + size };
+	/* No bytes may come as NULL, on which no arithmetic is defined, not even + 0. */
+	return (struct pev_cursor){ .p = bytes,
+				    .end = size ? (const uint8_t *)bytes + size : bytes };
 }
 
 static inline size_t pev_cursor_left(const struct pev_cursor *c)
@@ -39,7 +41,8 @@ static inline const uint8_t *pev_cursor_bytes(struct pev_cursor *c, size_t n)
 		c->failed = true;
 		return NULL;
 	}
-	c->p += n;
+	if (n)
+		c->p += n;
 	return p;
 }
 

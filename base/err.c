@@ -2,6 +2,7 @@
 #include "base/err.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,8 @@ int pev_err_wrap(struct pev_err *err, const char *fmt, ...)
 
 const char *pev_errno_str(int code)
 {
-	const char *const s = strerrordesc_np(abs(code));
+	/* INT_MIN has no positive twin; the kernel's codes are far from it. */
+	const char *const s = strerrordesc_np(code == INT_MIN ? INT_MAX : abs(code));
 
 	return s ? s : "Unknown error";
 }

@@ -28,6 +28,7 @@ static inline uint64_t pev_hash_bytes(const void *bytes, size_t n, uint64_t seed
 		h = pev_hash_u64(h ^ w);
 	}
 	w = 0;
-	memcpy(&w, p, n);
+	if (n) /* memcpy() wants a pointer even for nothing */
+		memcpy(&w, p, n);
 	return pev_hash_u64(h ^ w);
 }

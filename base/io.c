@@ -64,7 +64,7 @@ ssize_t pev_pread_all(int fd, void *bytes, size_t n, off_t offset)
 	return (ssize_t)done;
 }
 
-int pev_read_fd(int fd, size_t max, struct pev_buf *buf)
+static int read_fd(int fd, size_t max, struct pev_buf *buf)
 {
 	const size_t start = buf->size;
 
@@ -90,9 +90,20 @@ int pev_read_fd(int fd, size_t max, struct pev_buf *buf)
 	}
 }
 
+int pev_read_fd(int fd, size_t max, struct pev_buf *buf)
+{
+	const size_t start = buf->size;
+	const int r = read_fd(fd, max, buf);
+
+	if (r < 0)
+		buf->size = start;
+	return r;
+}
+
 int pev_read_path(const char *path, size_t max, struct pev_buf *buf)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	const size_t start = buf->size;
 	int r;
 
 	if (fd < 0)
@@ -101,8 +112,10 @@ int pev_read_path(const char *path, size_t max, struct pev_buf *buf)
 	if (r < 0)
 		return r;
 	pev_buf_u8(buf, 0);
-	if (pev_buf_status(buf) < 0)
+	if (pev_buf_status(buf) < 0) {
+		buf->size = start;
 		return -ENOMEM;
+	}
 	buf->size--;
 	return 0;
 }

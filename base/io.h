@@ -18,8 +18,8 @@ ssize_t pev_pread_all(int fd, void *bytes, size_t n, off_t offset);
 
 /*
  * Appends the rest of the file behind @fd, or the file at @path, to @buf; -E2BIG when it holds more
- * than @max bytes. Works on /proc and /sys files, which have no size. pev_read_path() puts a NUL
- * after the text that is not counted in ->size.
+ * than @max bytes. On failure the bytes of @buf stay as they were. Works on /proc and /sys files,
+ * which have no size. pev_read_path() puts a NUL after the text that is not counted in ->size.
  */
 int pev_read_fd(int fd, size_t max, struct pev_buf *buf);
 int pev_read_path(const char *path, size_t max, struct pev_buf *buf);

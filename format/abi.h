@@ -225,6 +225,11 @@ enum pev_sw {
 #define PEV_ATTR_DEFER_CALLCHAIN          (1ULL << 38) /* Linux 6.19 */
 #define PEV_ATTR_DEFER_OUTPUT             (1ULL << 39) /* Linux 6.19 */
 
+/* The bits of attr.aux_action. */
+#define PEV_AUX_START_PAUSED (1U << 0)
+#define PEV_AUX_PAUSE        (1U << 1)
+#define PEV_AUX_RESUME       (1U << 2)
+
 #define PEV_ATTR_SIZE_VER0 64
 #define PEV_ATTR_SIZE_VER1 72
 #define PEV_ATTR_SIZE_VER2 80
@@ -361,6 +366,8 @@ enum pev_feat {
 	PEV_FEAT_HYBRID_TOPOLOGY = 30,
 	PEV_FEAT_PMU_CAPS = 31,
 	PEV_FEAT_CPU_DOMAIN_INFO = 32,
+	PEV_FEAT_E_MACHINE = 33, /* perf 7.2 */
+	PEV_FEAT_CLN_SIZE = 34,  /* perf 7.2 */
 	PEV_FEAT_MAX,
 };
 

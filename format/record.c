@@ -7,6 +7,7 @@
  */
 #include "format/record.h"
 
+#include "base/checked.h"
 #include "format/sample.h"
 
 #include <errno.h>
@@ -97,7 +98,31 @@ static struct pev_bytes bytes_of(struct pev_cursor *c, uint64_t size)
 	return (struct pev_bytes){ .p = p, .size = p ? size : 0 };
 }
 
-static void decode_mmap(struct pev_cursor *c, const struct pev_rec_hdr *hdr, struct pev_mmap *m)
+/*
+ * Does a build-id identify the file of the MMAP2 whose identity comes next, or its inode? The bit
+ * in misc tells, but Linux may lie: it writes a mapping to all events that asked for it with one
+ * header and does not clear the bit again behind an event that wants build-ids
+ * (perf_event_mmap_output(), seen in 6.18), so that wherever a second profiler runs the bit stands
+ * before an inode. The bit of an event that did not ask for build-ids is believed only where
+ * someone else has put one: of 16 or 20 bytes, which in an inode's place would be a major device
+ * number that no file system is on.
+ */
+static bool has_build_id(const struct pev_cursor *c, const struct pev_attr *attr,
+			 const struct pev_rec_hdr *hdr)
+{
+	struct pev_cursor ahead = *c;
+	const uint8_t *size;
+
+	if (!(hdr->misc & PEV_MISC_MMAP_BUILD_ID))
+		return false;
+	if (attr->flags & PEV_ATTR_BUILD_ID)
+		return true;
+	size = pev_cursor_bytes(&ahead, 4);
+	return size && (size[0] == 16 || size[0] == 20) && !size[1] && !size[2] && !size[3];
+}
+
+static void decode_mmap(struct pev_cursor *c, const struct pev_attr *attr, struct pev_rec_hdr *hdr,
+			struct pev_mmap *m)
 {
 	m->pid = pev_cursor_u32(c);
 	m->tid = pev_cursor_u32(c);
@@ -105,7 +130,7 @@ static void decode_mmap(struct pev_cursor *c, const struct pev_rec_hdr *hdr, str
 	m->len = pev_cursor_u64(c);
 	m->pgoff = pev_cursor_u64(c);
 	if (hdr->type == PEV_REC_MMAP2) {
-		if (hdr->misc & PEV_MISC_MMAP_BUILD_ID) {
+		if (has_build_id(c, attr, hdr)) {
 			const uint8_t *p;
 
 			m->build_id_size = pev_cursor_u8(c);
@@ -116,6 +141,7 @@ static void decode_mmap(struct pev_cursor *c, const struct pev_rec_hdr *hdr, str
 			else if (p)
 				memcpy(m->build_id, p, m->build_id_size);
 		} else {
+			hdr->misc &= (uint16_t)~PEV_MISC_MMAP_BUILD_ID;
 			m->maj = pev_cursor_u32(c);
 			m->min = pev_cursor_u32(c);
 			m->ino = pev_cursor_u64(c);
@@ -139,6 +165,15 @@ static void decode_namespaces(struct pev_cursor *c, struct pev_record *rec)
 	rec->namespaces.links = pev_cursor_u64s(c, 2 * rec->namespaces.nr);
 }
 
+/* A string that takes as many multiples of 8 bytes as it needs, whatever follows. */
+static const char *padded_string(struct pev_cursor *c)
+{
+	const size_t left = pev_cursor_left(c);
+	const size_t n = pev_align8(strnlen((const char *)c->p, left) + 1);
+
+	return pev_cursor_str(c, PEV_MIN(n, left));
+}
+
 static void decode_text_poke(struct pev_cursor *c, struct pev_record *rec)
 {
 	uint16_t old_len, new_len;
@@ -148,8 +183,8 @@ static void decode_text_poke(struct pev_cursor *c, struct pev_record *rec)
 	new_len = pev_cursor_u16(c);
 	rec->text_poke.old_code = bytes_of(c, old_len);
 	rec->text_poke.new_code = bytes_of(c, new_len);
-	/* Padding to a multiple of 8 follows. */
-	(void)pev_cursor_bytes(c, pev_cursor_left(c));
+	/* Padding to a multiple of 8 follows: 8 + 2 + 2 came before the code. */
+	(void)pev_cursor_bytes(c, -(4U + old_len + new_len) & 7);
 }
 
 /* -EPROTONOSUPPORT for an unknown type; short bodies are left for the caller to see in the cursor.
@@ -159,7 +194,7 @@ static int decode_body(struct pev_cursor *c, const struct pev_attr *attr, struct
 	switch (rec->hdr.type) {
 	case PEV_REC_MMAP:
 	case PEV_REC_MMAP2:
-		decode_mmap(c, &rec->hdr, &rec->mmap);
+		decode_mmap(c, attr, &rec->hdr, &rec->mmap);
 		break;
 	case PEV_REC_LOST:
 		rec->lost.id = pev_cursor_u64(c);
@@ -215,7 +250,7 @@ static int decode_body(struct pev_cursor *c, const struct pev_attr *attr, struct
 		rec->ksymbol.len = pev_cursor_u32(c);
 		rec->ksymbol.type = pev_cursor_u16(c);
 		rec->ksymbol.flags = pev_cursor_u16(c);
-		rec->ksymbol.name = pev_cursor_str(c, pev_cursor_left(c));
+		rec->ksymbol.name = padded_string(c);
 		break;
 	case PEV_REC_BPF_EVENT: {
 		const uint8_t *tag;
@@ -285,18 +320,22 @@ int pev_record_decode(const struct pev_attr *attr, const void *bytes, size_t siz
 	if (ret->hdr.type == PEV_REC_SAMPLE) {
 		pev_sample_decode(&c, attr, bytes, ret);
 	} else {
+		const bool oversized = pev_rec_may_be_oversized(ret->hdr.type);
+
 		/* The union holds nothing larger than a sample, but the small ones need not pay for
 		 * clearing it. */
 		memset(&ret->id, 0, sizeof(ret->id));
 		memset(&ret->mmap, 0, sizeof(ret->mmap));
 		trailer = c;
-		if (id_size && id_size <= pev_cursor_left(&c)) {
+		if (!oversized && id_size && id_size <= pev_cursor_left(&c)) {
 			trailer.p = c.end = c.end - id_size;
 			decode_trailer(&trailer, attr->sample_type, &ret->id);
 		}
 		r = decode_body(&c, attr, ret);
 		if (r < 0)
 			return bad(err, r, &ret->hdr, "no record of the kernel that we know");
+		if (oversized && id_size && id_size <= pev_cursor_left(&c))
+			decode_trailer(&c, attr->sample_type, &ret->id);
 	}
 	if (c.failed)
 		return bad(err, -EBADMSG, &ret->hdr, "its fields do not fit its size");

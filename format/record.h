@@ -106,7 +106,9 @@ struct pev_sample {
 struct pev_mmap {
 	uint32_t pid, tid;
 	uint64_t start, len, pgoff;
-	/* MMAP2 only; identity is the build-id with PEV_MISC_MMAP_BUILD_ID, else the inode. */
+	/* MMAP2 only; identity is the build-id with PEV_MISC_MMAP_BUILD_ID in the decoded misc,
+	 * which may lack the bit where the bytes have it: Linux sets it for some that hold an
+	 * inode. */
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
 	uint32_t prot, flags;
@@ -184,7 +186,7 @@ struct pev_record {
 			struct pev_u64s callchain;
 		} callchain_deferred;
 	};
-	size_t rest; /* bytes of the body that the known fields left over */
+	size_t rest; /* bytes that the known fields left over */
 };
 
 /*
@@ -203,18 +205,33 @@ int pev_record_decode(const struct pev_attr *attr, const void *bytes, size_t siz
 /*
  * Appends the record to @buf: the body from the union, then the trailer from ->id, as @attr asks.
  * hdr.size is computed, hdr.type and hdr.misc are taken; strings are padded to 8 bytes. The inverse
- * of pev_record_decode(). -E2BIG when it would not fit a u16 size, -ENOMEM, -EPROTONOSUPPORT.
+ * of pev_record_decode(). -E2BIG when it would not fit a u16 size, -ENOMEM, -EPROTONOSUPPORT for a
+ * type that this ABI does not have; then the bytes of @buf are as they were.
  */
 int pev_record_encode(const struct pev_attr *attr, const struct pev_record *rec,
 		      struct pev_buf *buf);
+
+/*
+ * KSYMBOL, BPF_EVENT and TEXT_POKE: the kernel hands one record to every event that wants it and
+ * adds the size of each one's trailer to the same header.size, so that those after the first are
+ * too large: the trailer comes right behind the body, then rubbish from the ring (seen with
+ * Linux 6.18; perf_event_ksymbol_output() and its like lack what perf_event_comm_output() does to
+ * restore the size). The identifier is not their last word. What is too much is ->rest after
+ * pev_record_decode().
+ */
+static inline bool pev_rec_may_be_oversized(uint32_t type)
+{
+	return type == PEV_REC_KSYMBOL || type == PEV_REC_BPF_EVENT || type == PEV_REC_TEXT_POKE;
+}
 
 /* Bytes of the sample_id trailer that records of this event end with; 0 without sample_id_all. */
 size_t pev_sample_id_size(const struct pev_attr *attr);
 
 /*
  * The event id of a record that lies whole at @bytes, without decoding it: IDENTIFIER is the first
- * word of a SAMPLE and the last of any other record (perf_event_open(2), PERF_SAMPLE_IDENTIFIER).
- * Only for events that have it and sample_id_all. 0 when the record is too short.
+ * word of a SAMPLE and the last of any other record (perf_event_open(2), PERF_SAMPLE_IDENTIFIER),
+ * unless that is oversized (above). Only for events that have it and sample_id_all. 0 when the
+ * record is too short.
  */
 static inline uint64_t pev_record_identifier(const uint8_t *bytes, bool swap)
 {

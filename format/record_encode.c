@@ -168,6 +168,13 @@ static bool encode_body(struct pev_buf *buf, const struct pev_attr *attr,
 	return true;
 }
 
+/* Takes back what was put of a record that cannot be. */
+static int undo(struct pev_buf *buf, size_t start, int code)
+{
+	buf->size = start;
+	return code;
+}
+
 int pev_record_encode(const struct pev_attr *attr, const struct pev_record *rec,
 		      struct pev_buf *buf)
 {
@@ -175,18 +182,14 @@ int pev_record_encode(const struct pev_attr *attr, const struct pev_record *rec,
 	struct pev_rec_hdr hdr = rec->hdr;
 
 	pev_buf_put(buf, &hdr, sizeof(hdr));
-	if (!encode_body(buf, attr, rec)) {
-		buf->size = start;
-		return -EPROTONOSUPPORT;
-	}
+	if (!encode_body(buf, attr, rec))
+		return undo(buf, start, -EPROTONOSUPPORT);
 	if (hdr.type != PEV_REC_SAMPLE && attr->flags & PEV_ATTR_SAMPLE_ID_ALL)
 		encode_trailer(buf, attr->sample_type, &rec->id);
 	if (pev_buf_status(buf) < 0)
-		return -ENOMEM;
-	if (buf->size - start > PEV_REC_MAX_SIZE) {
-		buf->size = start;
-		return -E2BIG;
-	}
+		return undo(buf, start, -ENOMEM);
+	if (buf->size - start > PEV_REC_MAX_SIZE)
+		return undo(buf, start, -E2BIG);
 	hdr.size = (uint16_t)(buf->size - start);
 	memcpy(buf->data + start, &hdr, sizeof(hdr));
 	return 0;

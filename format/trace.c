@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Records, one by one. From the file they come through the input's window; a COMPRESSED record is
+ * unpacked into ->raw and its records are handed out from there first. perf compresses one long
+ * stream whose records may straddle COMPRESSED records, so what is left of one is carried over to
+ * the next; our own blocks stand alone, and one that is damaged costs only itself.
+ */
+#include "format/trace_part.h"
+
+#include "base/checked.h"
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What one COMPRESSED record may unpack to: perf's are bounded by its ring, of at most some hundred
+ * MB. */
+#define UNPACKED_MAX ((size_t)512 << 20)
+
+PEV_DEFINE_CLEANUP(struct pev_trace *, pev_trace_free);
+
+struct pev_trace *pev_trace_free(struct pev_trace *t)
+{
+	if (!t)
+		return NULL;
+	for (size_t i = 0; i < t->nr_events; i++) {
+		free((void *)(uintptr_t)t->events[i].ids);
+		free((void *)(uintptr_t)t->events[i].name);
+		free((void *)(uintptr_t)t->events[i].unit);
+	}
+	free(t->events);
+	pev_ids_done(&t->ids);
+	pev_features_done(&t->features);
+	ZSTD_freeDCtx(t->dctx);
+	pev_buf_done(&t->raw);
+	pev_input_close(&t->in);
+	free(t);
+	return NULL;
+}
+
+int pev_trace_open(const char *path, const struct pev_trace_options *options,
+		   struct pev_trace **ret, struct pev_err *err)
+{
+	_cleanup_(pev_trace_freep) struct pev_trace *t = calloc(1, sizeof(*t));
+	struct pev_err own = PEV_ERR_INIT;
+	int r;
+
+	if (!t)
+		return pev_err_set(err, -ENOMEM, "no memory to read %s", path);
+	if (options)
+		t->options = *options;
+	t->dctx = ZSTD_createDCtx();
+	if (!t->dctx)
+		return pev_err_set(err, -ENOMEM, "no memory to read %s", path);
+	r = pev_input_open(path, &t->in, &own);
+	if (r == 0)
+		r = pev_trace_read_head(t, &own);
+	if (r < 0) {
+		if (err)
+			*err = own;
+		return r;
+	}
+	*ret = TAKE_PTR(t);
+	return 0;
+}
+
+struct pev_trace_head pev_trace_head(const struct pev_trace *t)
+{
+	struct pev_trace_head head = t->head;
+
+	head.events = t->events;
+	head.nr_events = t->nr_events;
+	head.features = &t->features;
+	return head;
+}
+
+struct pev_trace_damage pev_trace_damage(const struct pev_trace *t)
+{
+	return t->damage;
+}
+
+/*
+ * Without IDENTIFIER the id of a record is somewhere among the fields of sample_type; then all
+ * events of a trace have the same sample_type, or there is only one. Offset of the id from the
+ * start of a SAMPLE's body, or -1.
+ */
+static int id_offset(uint64_t sample_type)
+{
+	const uint64_t before = PEV_SAMPLE_IP | PEV_SAMPLE_TID | PEV_SAMPLE_TIME | PEV_SAMPLE_ADDR;
+
+	if (!(sample_type & PEV_SAMPLE_ID))
+		return -1;
+	return 8 * __builtin_popcountll(sample_type & before);
+}
+
+/* The same, in bytes from the end of a record that has a trailer. */
+static int id_offset_from_end(uint64_t sample_type)
+{
+	if (!(sample_type & PEV_SAMPLE_ID))
+		return -1;
+	return 8 + 8 * __builtin_popcountll(sample_type & (PEV_SAMPLE_STREAM_ID | PEV_SAMPLE_CPU));
+}
+
+static uint64_t id_of(const struct pev_trace *t, const uint8_t *bytes,
+		      const struct pev_rec_hdr *hdr)
+{
+	const struct pev_attr *const attr = &t->events[0].attr;
+	uint64_t id;
+	int at;
+
+	/* The trailer is behind the body, wherever that ends; all events have the same. */
+	if (pev_rec_may_be_oversized(hdr->type)) {
+		struct pev_record rec;
+
+		return pev_record_decode(attr, bytes, hdr->size, t->head.swap, &rec, NULL) < 0
+			       ? 0
+			       : rec.id.id;
+	}
+	if (attr->sample_type & PEV_SAMPLE_IDENTIFIER)
+		return hdr->type == PEV_REC_SAMPLE || attr->flags & PEV_ATTR_SAMPLE_ID_ALL
+			       ? pev_record_identifier(bytes, t->head.swap)
+			       : 0;
+	if (hdr->type == PEV_REC_SAMPLE) {
+		at = id_offset(attr->sample_type);
+		at = at < 0 ? -1 : at + (int)sizeof(*hdr);
+	} else {
+		at = attr->flags & PEV_ATTR_SAMPLE_ID_ALL ? id_offset_from_end(attr->sample_type)
+							  : -1;
+		at = at < 0 ? -1 : hdr->size - at;
+	}
+	if (at < (int)sizeof(*hdr) || at + 8 > hdr->size)
+		return 0;
+	memcpy(&id, bytes + at, sizeof(id));
+	return t->head.swap ? __builtin_bswap64(id) : id;
+}
+
+const struct pev_trace_event *pev_trace_event_of(const struct pev_trace *t, const uint8_t *bytes,
+						 const struct pev_rec_hdr *hdr)
+{
+	const struct pev_id *found;
+	uint64_t id;
+
+	if (!t->nr_events || hdr->type >= PEV_REC_USER_START)
+		return NULL;
+	if (t->nr_events == 1)
+		return &t->events[0];
+	if (pev_rec_may_be_oversized(hdr->type)) {
+		const uint64_t flags = PEV_ATTR_KSYMBOL | PEV_ATTR_BPF_EVENT | PEV_ATTR_TEXT_POKE;
+
+		for (size_t i = 0; i < t->nr_events; i++)
+			if (t->events[i].attr.flags & flags)
+				return &t->events[i];
+		return &t->events[0];
+	}
+	id = id_of(t, bytes, hdr);
+	/* Records that perf makes itself carry 0: the first event's. */
+	if (!id)
+		return &t->events[0];
+	found = pev_ids_find(&t->ids, id);
+	return found ? &t->events[found->event] : NULL;
+}
+
+/* Notes damage at @offset; returns @code so that callers can return it. */
+static int damaged(struct pev_trace *t, uint64_t offset, int code)
+{
+	if (!t->damage.first_offset)
+		t->damage.first_offset = offset;
+	return code;
+}
+
+/* A block of ours: its head says what has to come out. */
+static int unpack_block(struct pev_trace *t, const uint8_t *p, size_t size,
+			const struct pev_block_head *head, struct pev_err *err)
+{
+	uint8_t *out;
+	size_t n;
+
+	if (head->raw_size > PEV_BLOCK_RAW_MAX)
+		return pev_err_set(err, -EBADMSG, "claims %u bytes of records", head->raw_size);
+	pev_buf_reset(&t->raw);
+	out = pev_buf_extend(&t->raw, head->raw_size);
+	if (!out)
+		return pev_err_set(err, -ENOMEM, "no memory to unpack it");
+	n = ZSTD_decompressDCtx(t->dctx, out, head->raw_size, p, size);
+	if (ZSTD_isError(n))
+		return pev_err_set(err, -EBADMSG, "does not decompress: %s", ZSTD_getErrorName(n));
+	if (n != head->raw_size)
+		return pev_err_set(err, -EBADMSG, "decompresses to %zu bytes instead of %u", n,
+				   head->raw_size);
+	return 0;
+}
+
+/* Another writer's: a piece of one stream, appended to what was carried over. */
+static int unpack_stream(struct pev_trace *t, const uint8_t *p, size_t size, struct pev_err *err)
+{
+	ZSTD_inBuffer in = { p, size, 0 };
+	size_t grown = 0;
+
+	for (;;) {
+		const size_t chunk = (size_t)256 << 10;
+		uint8_t *const dst = pev_buf_extend(&t->raw, chunk);
+		ZSTD_outBuffer out = { dst, chunk, 0 };
+		size_t n;
+
+		if (!dst || (grown += chunk) > UNPACKED_MAX)
+			return pev_err_set(err, dst ? -E2BIG : -ENOMEM,
+					   "unpacks to more than fits into memory");
+		n = ZSTD_decompressStream(t->dctx, &out, &in);
+		t->raw.size -= chunk - out.pos;
+		if (ZSTD_isError(n)) {
+			(void)ZSTD_DCtx_reset(t->dctx, ZSTD_reset_session_only);
+			return pev_err_set(err, -EBADMSG, "does not decompress: %s",
+					   ZSTD_getErrorName(n));
+		}
+		if (in.pos == in.size && out.pos < chunk)
+			return 0;
+	}
+}
+
+/* Keeps what is left of the record before, at the front. */
+static void carry_over(struct pev_trace *t)
+{
+	const size_t left = t->raw.size - t->raw_pos;
+
+	if (left)
+		memmove(t->raw.data, t->raw.data + t->raw_pos, left);
+	t->raw.size = left;
+	t->raw_pos = 0;
+}
+
+/* Unpacks the COMPRESSED record at @bytes. On damage ->raw is empty and the error says where. */
+static int unpack(struct pev_trace *t, const uint8_t *bytes, size_t size,
+		  const struct pev_rec_hdr *hdr, struct pev_err *err)
+{
+	struct pev_block_head head = { 0 };
+	size_t skip = sizeof(*hdr);
+	int r;
+
+	r = t->head.swap ? 0 : pev_block_head_read(bytes, size, t->options.check, &head);
+	if (r < 0)
+		r = pev_err_set(err, r, "its checksum is wrong");
+	else if (r > 0)
+		r = unpack_block(t, bytes + skip, size - skip, &head, err);
+	else {
+		struct pev_cursor c = pev_cursor(bytes + skip, size - skip);
+
+		c.swap = t->head.swap;
+		if (hdr->type == PEV_REC_COMPRESSED2) {
+			const uint64_t data_size = pev_cursor_u64(&c);
+
+			if (data_size <= pev_cursor_left(&c))
+				c.end = c.p + data_size;
+		}
+		carry_over(t);
+		r = unpack_stream(t, c.p, pev_cursor_left(&c), err);
+	}
+	t->raw_pos = 0;
+	t->raw_offset = t->in.offset;
+	t->raw_ours = head.raw_size != 0;
+	if (r < 0) {
+		pev_buf_reset(&t->raw);
+		if (r == -ENOMEM || r == -E2BIG)
+			return pev_err_wrap(err, "%s: block at offset %" PRIu64, t->in.name,
+					    t->in.offset);
+		t->damage.blocks++;
+		t->damage.block_bytes += size;
+		(void)pev_err_wrap(err, "%s: block at offset %" PRIu64 " is damaged", t->in.name,
+				   t->in.offset);
+		return damaged(t, t->in.offset, -EBADMSG);
+	}
+	return 0;
+}
+
+/* A record out of ->raw. 1; 0 when there is no whole one left; -EBADMSG. */
+static int next_unpacked(struct pev_trace *t, struct pev_trace_record *ret, struct pev_err *err)
+{
+	const uint8_t *const p = t->raw.data + t->raw_pos;
+	const size_t left = t->raw.size - t->raw_pos;
+
+	if (left < sizeof(ret->hdr))
+		return 0;
+	pev_trace_hdr(t, p, &ret->hdr);
+	if (ret->hdr.size < sizeof(ret->hdr)) {
+		t->damage.blocks++;
+		pev_buf_reset(&t->raw);
+		t->raw_pos = 0;
+		(void)pev_err_set(err, -EBADMSG,
+				  "%s: block at offset %" PRIu64
+				  " is damaged: it holds a record of %u bytes",
+				  t->in.name, t->raw_offset, ret->hdr.size);
+		return damaged(t, t->raw_offset, -EBADMSG);
+	}
+	if (ret->hdr.size > left)
+		return 0;
+	ret->bytes = p;
+	ret->size = ret->hdr.size;
+	ret->offset = t->raw_offset;
+	ret->payload = 0;
+	ret->compressed = true;
+	ret->our_block = t->raw_ours;
+	t->raw_pos += ret->hdr.size;
+	return 1;
+}
+
+/* The file ends @have bytes into a record; 0: between two. What was carried over will never be
+ * whole either. */
+static int cut(struct pev_trace *t, uint64_t offset, uint64_t have)
+{
+	t->finished = true;
+	have += t->raw.size - t->raw_pos;
+	t->damage.cut_bytes = have;
+	return have ? damaged(t, offset, 0) : 0;
+}
+
+/* The bytes that a record takes: a COMPRESSED2 whose aligned size overflowed the u16 says the truth
+ * in its data_size. */
+static uint64_t true_size(const struct pev_trace *t, const uint8_t *p,
+			  const struct pev_rec_hdr *hdr)
+{
+	struct pev_cursor c = pev_cursor(p + sizeof(*hdr), 8);
+	uint64_t data_size;
+
+	if (hdr->type != PEV_REC_COMPRESSED2)
+		return hdr->size;
+	c.swap = t->head.swap;
+	data_size = pev_cursor_u64(&c);
+	if (data_size > UNPACKED_MAX)
+		return hdr->size;
+	return PEV_MAX((uint64_t)hdr->size, (16 + data_size + 7) & ~7ULL);
+}
+
+/* Moves behind the record that was handed out last. 1, or 0 when its payload is not all there. */
+static int pass(struct pev_trace *t)
+{
+	const uint64_t offset = t->in.offset, size = t->pending;
+	uint64_t passed;
+
+	t->pending = 0;
+	passed = pev_input_skip(&t->in, size);
+	if (passed == size)
+		return 1;
+	return cut(t, offset, passed);
+}
+
+/*
+ * The next record of the file itself. 1; 0 at the end. The input stays in front of it until the
+ * next call, so that the bytes stay where they are.
+ */
+static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struct pev_err *err)
+{
+	uint64_t left, size, want;
+	const uint8_t *p;
+	size_t have;
+
+	if (!pass(t))
+		return 0;
+	left = t->end == UINT64_MAX ? UINT64_MAX : t->end - PEV_MIN(t->end, t->in.offset);
+	p = pev_input_peek(&t->in, PEV_MIN((uint64_t)16, left), &have, err);
+	if (!p)
+		return err->code;
+	if (have < sizeof(ret->hdr))
+		return cut(t, t->in.offset, have);
+	pev_trace_hdr(t, p, &ret->hdr);
+	size = have == 16 ? true_size(t, p, &ret->hdr) : ret->hdr.size;
+	if (size < sizeof(ret->hdr)) {
+		/* What a seal that was interrupted appended, or rubbish: no record starts like
+		 * that. */
+		t->finished = true;
+		(void)damaged(t, t->in.offset, 0);
+		t->damage.tail_bytes = pev_input_skip(&t->in, left);
+		return 0;
+	}
+	ret->payload = have == 16 ? pev_trace_payload(t, p, &ret->hdr) : 0;
+	want = size;
+	if (ret->hdr.type == PEV_REC_HEADER_TRACING_DATA)
+		want += PEV_MIN(ret->payload, (uint64_t)PEV_INPUT_WINDOW_MAX / 2);
+	p = pev_input_peek(&t->in, want, &have, err);
+	if (!p)
+		return err->code;
+	if (have < want || size > left)
+		return cut(t, t->in.offset, have);
+	ret->bytes = p;
+	ret->size = size;
+	ret->offset = t->in.offset;
+	ret->compressed = false;
+	t->pending = size + ret->payload;
+	return 1;
+}
+
+static bool is_compressed(const struct pev_rec_hdr *hdr)
+{
+	return hdr->type == PEV_REC_COMPRESSED || hdr->type == PEV_REC_COMPRESSED2;
+}
+
+/* Of a record in the file itself: pipe mode keeps there what a regular file has in tables. */
+static int learn(struct pev_trace *t, const struct pev_trace_record *rec, struct pev_err *err)
+{
+	const bool with_payload = rec->hdr.type == PEV_REC_HEADER_TRACING_DATA;
+
+	if (!t->head.pipe || rec->compressed || rec->hdr.type < PEV_REC_USER_START)
+		return 0;
+	return pev_trace_learn(t, rec->bytes, &rec->hdr,
+			       with_payload ? rec->bytes + rec->size : NULL,
+			       with_payload ? (size_t)rec->payload : 0, err);
+}
+
+int pev_trace_next(struct pev_trace *t, struct pev_trace_record *ret, struct pev_err *err)
+{
+	struct pev_err own = PEV_ERR_INIT;
+	int r;
+
+	if (!err)
+		err = &own;
+	*ret = (struct pev_trace_record){ 0 };
+	for (;;) {
+		r = next_unpacked(t, ret, err);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			break;
+		if (t->finished)
+			return 0;
+		r = next_in_file(t, ret, err);
+		if (r <= 0)
+			return r;
+		if (!is_compressed(&ret->hdr) || t->options.raw)
+			break;
+		r = unpack(t, ret->bytes, ret->size, &ret->hdr, err);
+		if (r < 0)
+			return r;
+	}
+	if (ret->hdr.type < PEV_REC_USER_START)
+		ret->event = pev_trace_event_of(t, ret->bytes, &ret->hdr);
+	r = learn(t, ret, err);
+	return r < 0 ? r : 1;
+}
+
+uint64_t pev_trace_at(const struct pev_trace *t)
+{
+	/* Records of a COMPRESSED record come out of it while the input stands in front of it. */
+	return t->in.offset;
+}
+
+int pev_trace_copy_payload(struct pev_trace *t, const struct pev_trace_record *rec,
+			   struct pev_writer *w, struct pev_err *err)
+{
+	uint64_t left = rec->payload;
+
+	(void)pev_input_skip(&t->in, rec->size);
+	t->pending -= rec->size;
+	while (left) {
+		const size_t chunk = PEV_MIN(left, (uint64_t)1 << 20);
+		size_t have;
+		const uint8_t *const p = pev_input_peek(&t->in, chunk, &have, err);
+		int r;
+
+		if (!p)
+			return err->code;
+		if (have < chunk)
+			return pev_err_set(err, -ENODATA,
+					   "%s is cut within a record's data at offset %" PRIu64,
+					   t->in.name, t->in.offset);
+		r = pev_writer_put(w, p, chunk, err);
+		if (r < 0)
+			return r;
+		(void)pev_input_skip(&t->in, chunk);
+		t->pending -= chunk;
+		left -= chunk;
+	}
+	return 0;
+}
