@@ -371,7 +371,10 @@ static const uint8_t *finish_record(struct pev_block *b, size_t *ret_size)
 int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t *ret_size)
 {
 	drop_plain(b);
-	if (b->failed || (all && !b->full && !b->plain && compress_chunk(b) < 0))
+	/* What is left of a chunk may be due at once: when nothing comes out, there is room. */
+	if (!b->failed && !b->full && !b->plain && (all || b->size >= b->aim))
+		(void)compress_chunk(b);
+	if (b->failed)
 		return -EIO;
 	if (b->plain) {
 		b->plain = false;
