@@ -11,6 +11,7 @@
 #include "format/block.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -121,7 +122,7 @@ static void put_record(struct run *run, const struct load *load, uint64_t time_n
 	pev_block_commit(run->block, &hdr, stamp.time_ns, (uint32_t)stamp.cpu);
 }
 
-static void run_load(struct run *run, const struct load *load)
+static void put_records(struct run *run, const struct load *load)
 {
 	for (size_t i = 0; i < load->records; i++) {
 		/* Two rings in turns, each in order of its own; some records have no time. */
@@ -131,6 +132,11 @@ static void run_load(struct run *run, const struct load *load)
 		if (load->flush && i % load->flush == 0)
 			take(run, true);
 	}
+}
+
+static void run_load(struct run *run, const struct load *load)
+{
+	put_records(run, load);
 	take(run, true);
 	assert_int_equal(pev_buf_status(&run->in), 0);
 	assert_int_equal(pev_buf_status(&run->out), 0);
@@ -234,16 +240,255 @@ static void test_round_trip(void **state)
 		for (size_t j = 0; j < PEV_ARRAY_SIZE(levels); j++) {
 			const struct totals t = try(&loads[i], levels[j]);
 
-			print_message("%s, level %d: %zu blocks up to %zu of up to %zu, %zu plain\n",
-				      loads[i].name, levels[j], t.blocks, t.largest, t.raw_largest,
-				      t.plain);
+			assert_true(t.blocks && t.raw_largest <= PEV_BLOCK_RAW_MAX);
 		}
+}
+
+/* A load that turns into another in the middle of a frame: what was planned is wrong then. */
+static void test_turns(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(loads); i++)
+		for (size_t j = 0; j < PEV_ARRAY_SIZE(loads); j++) {
+			_cleanup_(run_done) struct run run = { .random = i * 100 + j };
+
+			if (loads[i].flush || i == j)
+				continue;
+			assert_int_equal(pev_block_new(1, &run.block), 0);
+			put_records(&run, &loads[i]);
+			put_records(&run, &loads[j]);
+			take(&run, true);
+			(void)check_out(&run);
+		}
+}
+
+/* Noise does not compress: a record that no frame can hold comes out as it is, between the blocks
+ * of what is around it. */
+static void test_too_large(void **state)
+{
+	static const struct load large = { "", 1, PEV_BLOCK_MAX, PEV_BLOCK_MAX, 256, 0, 0 };
+	static const struct load small = { "", 5, 64, 64, 0, 0, 0 };
+	_cleanup_(run_done) struct run run = { .random = 1 };
+	struct totals t;
+
+	(void)state;
+	assert_int_equal(pev_block_new(1, &run.block), 0);
+	put_records(&run, &large);
+	put_records(&run, &small);
+	put_records(&run, &large);
+	put_records(&run, &large);
+	put_records(&run, &small);
+	take(&run, true);
+	t = check_out(&run);
+	assert_int_equal(t.plain, 3);
+	assert_int_equal(t.blocks, 2);
+	assert_int_equal(hdr_at(run.out.data).type, PEV_REC_SAMPLE);
+}
+
+/* A small block, alone in memory of its size. */
+static uint8_t *make_block(size_t *ret_size)
+{
+	static const struct load few = { "", 3, 64, 128, 100, 2, 0 };
+	_cleanup_(run_done) struct run run = { .random = 4 };
+	uint8_t *bytes;
+
+	assert_int_equal(pev_block_new(1, &run.block), 0);
+	run_load(&run, &few);
+	bytes = malloc(run.out.size);
+	assert_non_null(bytes);
+	memcpy(bytes, run.out.data, run.out.size);
+	assert_int_equal(hdr_at(bytes).size, run.out.size);
+	*ret_size = run.out.size;
+	return bytes;
+}
+
+/*
+ * Whatever bit is wrong behind the header of the record: either it is noticed, or neither the head
+ * nor the records are any other than they were. (A damaged magic makes it another writer's block.)
+ */
+static void test_flips(void **state)
+{
+	size_t size;
+	_cleanup_free_ uint8_t *block = make_block(&size);
+	struct pev_block_head good, head;
+	uint8_t raw[1024], again[1024];
+	size_t n, unnoticed = 0;
+
+	(void)state;
+	assert_int_equal(pev_block_head_read(block, size, true, &good), 1);
+	n = ZSTD_decompress(raw, sizeof(raw), block + 8, size - 8);
+	assert_int_equal(n, good.raw_size);
+	for (size_t bit = 8 * sizeof(struct pev_rec_hdr); bit < 8 * size; bit++) {
+		int r;
+
+		block[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		r = pev_block_head_read(block, size, true, &head);
+		if (r == -EBADMSG) {
+			block[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			continue;
+		}
+		assert_in_range(r, 0, 1);
+		if (r == 1)
+			assert_memory_equal(&head, &good, sizeof(head));
+		if (ZSTD_decompress(again, sizeof(again), block + 8, size - 8) == n) {
+			assert_int_equal(r, 0);
+			assert_memory_equal(again, raw, n);
+			unnoticed++;
+		}
+		block[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	/* The skippable frame's 16 magics, our magic, our version. */
+	assert_int_equal(unnoticed, 4 + 32 + 32);
+}
+
+static void test_prefixes(void **state)
+{
+	size_t size;
+	_cleanup_free_ uint8_t *block = make_block(&size);
+	struct pev_block_head head;
+
+	(void)state;
+	for (size_t n = 0; n < size; n++) {
+		_cleanup_free_ uint8_t *cut = malloc(n + !n);
+
+		assert_non_null(cut);
+		memcpy(cut, block, n);
+		assert_int_equal(pev_block_head_read(cut, n, true, &head),
+				 n < PEV_BLOCK_OVERHEAD ? 0 : -EBADMSG);
+		assert_int_equal(pev_block_head_read(cut, n, false, &head),
+				 n >= PEV_BLOCK_OVERHEAD);
+	}
+}
+
+static void test_another_writers(void **state)
+{
+	static const uint8_t perfs[] = { 81,   0,    0,    0,    0, 0,    24,   0,
+					 0x28, 0xb5, 0x2f, 0xfd, 0, 0x58, 0x00, 0x00,
+					 0x00, 0,    0,    0,    0, 0,    0,    0 };
+	struct pev_block_head head;
+
+	(void)state;
+	assert_int_equal(pev_block_head_read(perfs, sizeof(perfs), true, &head), 0);
+	assert_int_equal(pev_block_head_read(NULL, 0, true, &head), 0);
+}
+
+static size_t bytes_allocated;
+
+/* Called for whatever any library allocates where AddressSanitizer is. */
+void __sanitizer_malloc_hook(const volatile void *p, size_t size);
+void __sanitizer_malloc_hook(const volatile void *p, size_t size)
+{
+	(void)p;
+	bytes_allocated += size;
+}
+
+/* Grows with each allocation of the process, or, without AddressSanitizer, with what is left of
+ * them. */
+static size_t allocated(void)
+{
+	return bytes_allocated + mallinfo2().uordblks;
+}
+
+/* The drain may not wait for memory, nor fail for lack of it. */
+static void test_allocates_once(void **state)
+{
+	static const struct load load = { "", 1, 4096, 8192, 120, 3, 0 };
+	_cleanup_(run_done) struct run run = { .random = 4 };
+	size_t before;
+
+	(void)state;
+	assert_non_null(pev_buf_extend(&run.in, 1 << 24));
+	assert_non_null(pev_buf_extend(&run.out, 1 << 24));
+	pev_buf_reset(&run.in);
+	pev_buf_reset(&run.out);
+	before = allocated();
+	assert_int_equal(pev_block_new(1, &run.block), 0);
+	assert_true(allocated() > before + (1 << 18));
+	before = allocated();
+	alloc_fail_at(1);
+	for (int i = 0; i < 2000; i++)
+		put_record(&run, &load, 1);
+	take(&run, true);
+	assert_false(alloc_fail_end());
+	assert_int_equal(allocated(), before);
+	assert_true(check_out(&run).blocks > 20);
+}
+
+static void test_no_memory(void **state)
+{
+	(void)state;
+	for (unsigned int nth = 1;; nth++) {
+		struct pev_block *b = NULL;
+		int r;
+
+		alloc_fail_at(nth);
+		r = pev_block_new(1, &b);
+		if (!alloc_fail_end()) {
+			assert_int_equal(r, 0);
+			assert_in_range(nth, 4, 100);
+			pev_block_free(b);
+			break;
+		}
+		assert_int_equal(r, -ENOMEM);
+		assert_null(b);
+	}
+	assert_null(pev_block_free(NULL));
+}
+
+static void test_levels(void **state)
+{
+	struct pev_block *b = NULL;
+
+	(void)state;
+	assert_int_equal(pev_block_new(ZSTD_maxCLevel() + 1, &b), -EINVAL);
+	assert_int_equal(pev_block_new(ZSTD_minCLevel() - 1, &b), -EINVAL);
+	assert_null(b);
+	(void)try(&loads[5], ZSTD_minCLevel());
+	(void)try(&loads[0], ZSTD_maxCLevel());
+}
+
+static void test_nothing(void **state)
+{
+	struct pev_block *b;
+	const void *bytes;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(pev_block_new(1, &b), 0);
+	assert_true(pev_block_empty(b));
+	assert_int_equal(pev_block_take(b, false, &bytes, &size), 0);
+	assert_int_equal(pev_block_take(b, true, &bytes, &size), 0);
+	pev_block_free(b);
+}
+
+/* What a reader that hops over a block would forget. */
+static void test_states(void **state)
+{
+	(void)state;
+	for (uint32_t type = 0; type < 100; type++) {
+		const bool told = type == PEV_REC_SAMPLE || type == PEV_REC_LOST ||
+				  type == PEV_REC_THROTTLE || type == PEV_REC_UNTHROTTLE ||
+				  type == PEV_REC_READ || type == PEV_REC_AUX ||
+				  type == PEV_REC_LOST_SAMPLES || type == PEV_REC_SWITCH ||
+				  type == PEV_REC_SWITCH_CPU_WIDE ||
+				  type == PEV_REC_CALLCHAIN_DEFERRED ||
+				  type == PEV_REC_FINISHED_ROUND || type == PEV_REC_FINISHED_INIT;
+		const bool known = (type >= PEV_REC_MMAP && type < PEV_REC_KERNEL_MAX) ||
+				   type >= PEV_REC_USER_START;
+
+		assert_int_equal(pev_rec_is_state(type), known && !told);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_too_large),      cmocka_unit_test(test_flips),
+		cmocka_unit_test(test_prefixes),       cmocka_unit_test(test_another_writers),
+		cmocka_unit_test(test_allocates_once), cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_levels),         cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_states),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
