@@ -56,6 +56,7 @@ struct pev_block {
 	size_t frame_size; /* bytes of the frame so far, all of it whole zstd blocks */
 	struct pev_block_head head; /* what is in the frame; ->raw_size is kept */
 	bool full;                  /* the frame is complete */
+	bool failed;                /* zstd did: nothing is to be had any more */
 	bool plain;                 /* the first record of the chunk cannot be compressed */
 	size_t ratio;               /* of the last chunk, in RATIO_ONE */
 };
@@ -99,8 +100,10 @@ static bool is_loss(uint32_t type)
 /* How much to gather next, and whether the frame has room for it at all. */
 static void plan_chunk(struct pev_block *b)
 {
+	/* The chunk may outgrow its aim by one record. */
+	const size_t raw_max = PEV_BLOCK_RAW_MAX - PEV_REC_MAX_SIZE;
+	const size_t raw_left = raw_max - PEV_MIN((size_t)b->head.raw_size, raw_max);
 	const size_t left = FRAME_MAX - b->frame_size;
-	const size_t raw_left = PEV_BLOCK_RAW_MAX - PEV_REC_MAX_SIZE - b->head.raw_size;
 	/* Ratios of neighbouring chunks differ; a miss costs compressing a chunk again. */
 	const size_t fits = left * b->ratio / RATIO_ONE / 8 * 7;
 
@@ -280,8 +283,10 @@ static int compress_chunk(struct pev_block *b)
 		const size_t before = b->frame_size;
 		const size_t size = compress_behind(b, n);
 
-		if (!size)
+		if (!size) {
+			b->failed = true;
 			return -EIO;
+		}
 		if (size <= FRAME_MAX) {
 			/* Learns slowly upwards, at once downwards. */
 			const size_t ratio = n * RATIO_ONE / (size - before);
@@ -320,7 +325,7 @@ static void drop_plain(struct pev_block *b)
 uint8_t *pev_block_reserve(struct pev_block *b, size_t max)
 {
 	drop_plain(b);
-	if (b->size >= b->aim && compress_chunk(b) < 0)
+	if (b->size >= b->aim && !b->full && !b->plain && compress_chunk(b) < 0)
 		return NULL; /* pev_block_take() will say why */
 	if (b->full || b->plain || max > CHUNK_CAP - b->size)
 		return NULL;
@@ -366,7 +371,7 @@ static const uint8_t *finish_record(struct pev_block *b, size_t *ret_size)
 int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t *ret_size)
 {
 	drop_plain(b);
-	if (all && !b->full && !b->plain && compress_chunk(b) < 0)
+	if (b->failed || (all && !b->full && !b->plain && compress_chunk(b) < 0))
 		return -EIO;
 	if (b->plain) {
 		b->plain = false;
@@ -378,8 +383,10 @@ int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t
 	if (!b->frame_size || !(all || b->full))
 		return 0;
 	/* What readers are told of the size must be where they look for it. */
-	if (b->out[FRAME_AT + DESCRIPTOR_AT] != DESCRIPTOR)
+	if (b->out[FRAME_AT + DESCRIPTOR_AT] != DESCRIPTOR) {
+		b->failed = true;
 		return -EIO;
+	}
 	*ret_bytes = finish_record(b, ret_size);
 	b->frame_size = 0;
 	b->head = (struct pev_block_head){ 0 };

@@ -3,8 +3,8 @@
  * seal. */
 #pragma once
 
-#include "format/writer.h"
 #include "format/build_ids.h"
+#include "format/writer.h"
 #include "recorder/drain.h"
 #include "recorder/options.h"
 
