@@ -69,6 +69,8 @@ static void set_period(struct pev_event *e, const struct pev_record_opts *opts)
 
 		if (opts->period) {
 			a->sample_period = opts->period;
+		} else if (!asked && e->path) {
+			a->sample_period = 1; /* a probe is a tracepoint of one's own */
 		} else if (asked || !a->sample_period) {
 			a->flags |= PEV_ATTR_FREQ;
 			a->sample_period = opts->freq ? opts->freq : PEV_DEFAULT_FREQ;

@@ -113,6 +113,20 @@ static bool fall_back(struct opener *o, struct pev_event *e, int r)
 	return false;
 }
 
+/* The kernel reads the name of what is to be probed while it opens; a trace has no use for the
+ * address of it. */
+static int open_attr(struct pev_event *e, int pid, int cpu, int group_fd, unsigned long flags)
+{
+	struct pev_attr attr = e->attr;
+	int fd;
+
+	if (e->path)
+		attr.config1 = (uintptr_t)e->path;
+	fd = pev_perf_event_open(&attr, pid, cpu, group_fd, flags);
+	e->attr.size = attr.size;
+	return fd;
+}
+
 /* Opens one counter. An fd, -ESRCH or -ENODEV for a thread or CPU that has gone, or an error that
  * was explained. */
 static int open_one(struct opener *o, size_t index, int cpu, pid_t tid, struct pev_err *err)
@@ -128,7 +142,7 @@ static int open_one(struct opener *o, size_t index, int cpu, pid_t tid, struct p
 		flags |= PERF_FLAG_PID_CGROUP;
 	}
 	do
-		fd = pev_perf_event_open(&e->attr, pid, cpu, group_fd, flags);
+		fd = open_attr(e, pid, cpu, group_fd, flags);
 	while (fd < 0 && fall_back(o, e, fd));
 	if (fd >= 0)
 		return fd;
