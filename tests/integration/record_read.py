@@ -74,9 +74,9 @@ def busy(option):
     process = subprocess.Popen([LOAD, "threads", "3", "until-eof", "-"], stdin=subprocess.PIPE)
     try:
         threads = []
-        while len(threads) < 4:
+        while len(threads) < 5:  # main, three that are busy, one that reads
             threads = sorted(int(t) for t in os.listdir(f"/proc/{process.pid}/task"))
-        yield [option, str(process.pid if option == "-p" else threads[-1])]
+        yield [option, str(process.pid if option == "-p" else threads[1])]
     finally:
         process.stdin.close()
         process.wait()
@@ -169,7 +169,12 @@ SETS = {
              shows=r"PERF_RECORD_NAMESPACES .*nr_namespaces: 7"),
         Kind("stat", [*CLOCK, "-s", "--", LOAD, "threads", "2", "walk", "2000"],
              ask=["report", "--stdio", "-T"], shows=r"# +PID +TID .*\n *[0-9]+ +[0-9]+ +[0-9]"),
-        Kind("stat-T", [*CLOCK, "-s", "-T", "--", LOAD, "threads", "2", "walk", "2000"]),
+        Kind("stat-T", [*CLOCK, "-s", "-T", "-P", "-R", "--", LOAD, "threads", "2", "walk", "2000"]),
+        Kind("user", [*CLOCK, "--all-user", "-g", "--user-callchains", *WALK]),
+        Kind("kernel", [*CLOCK, "--all-kernel", "-g", "--kernel-callchains", "--", LOAD, "getppid",
+                        "100000"]),
+        Kind("page-sizes", [*CLOCK, "-d", "--data-page-size", "--code-page-size", *WALK],
+             fields="ip,data_page_size,code_page_size"),
         Kind("level", [*CLOCK, "-z", *WALK]),
         Kind("level-9", [*CLOCK, "-z9", *WALK], theirs=["-z9"], ours=["-z9"]),
         Kind("mmap-pages", [*CLOCK, "-m", "16", *WALK]),
