@@ -212,7 +212,9 @@ static void put_section(struct pev_buf *buf, const struct pev_section *s)
 	start = start_record(buf, PEV_REC_HEADER_FEATURE);
 	pev_buf_u64(buf, s->feat);
 	pev_buf_put(buf, s->data.data, s->data.size);
-	pev_buf_zero(buf, -(buf->size - start) & 7);
+	/* Behind the 12 bytes of TRACING_DATA this is what brings the data back to a multiple of 8:
+	 * of all records these two may be of any size. */
+	pev_buf_zero(buf, -buf->size & 7);
 	end_record(buf, start);
 }
 
