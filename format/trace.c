@@ -440,7 +440,7 @@ static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struc
 		t->damage.tail_bytes = pev_input_skip(&t->in, left);
 		return 0;
 	}
-	ret->payload = have == 16 ? pev_trace_payload(t, p, &ret->hdr) : 0;
+	ret->payload = pev_trace_payload(t, p, have, &ret->hdr);
 	if (!pev_add_u64(size, ret->payload, &whole) || whole > left) {
 		const uint64_t offset = t->in.offset;
 
