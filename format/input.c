@@ -80,6 +80,8 @@ static ssize_t read_some(struct pev_input *in, uint8_t *p, size_t n)
 {
 	ssize_t k;
 
+	if (in->seekable && in->offset + in->have > INT64_MAX)
+		return 0; /* no file has so much, whatever its header says */
 	if (in->seekable)
 		return pev_pread_all(in->fd, p, n, (off_t)(in->offset + in->have));
 	do
