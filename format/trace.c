@@ -361,6 +361,16 @@ static int cut(struct pev_trace *t, uint64_t offset, uint64_t have)
 	return have ? damaged(t, offset, 0) : 0;
 }
 
+/* The next @left bytes are no records. */
+static int rubbish(struct pev_trace *t, uint64_t left)
+{
+	const uint64_t offset = t->in.offset;
+
+	t->finished = true;
+	t->damage.tail_bytes = pev_input_skip(&t->in, left);
+	return damaged(t, offset, 0);
+}
+
 /*
  * The bytes that a record takes. perf 6.16 and after let header.size of a COMPRESSED2 overflow when
  * its padded size reaches 64 KiB: then the true size is in its data_size, and, what is not
@@ -432,24 +442,25 @@ static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struc
 		return cut(t, t->in.offset, have);
 	pev_trace_hdr(t, p, &ret->hdr);
 	size = have == 16 ? true_size(t, p, &ret->hdr) : ret->hdr.size;
-	if (size < sizeof(ret->hdr)) {
-		/* What a seal that was interrupted appended, or rubbish: no record starts like
-		 * that. */
-		t->finished = true;
-		(void)damaged(t, t->in.offset, 0);
-		t->damage.tail_bytes = pev_input_skip(&t->in, left);
-		return 0;
-	}
+	/* What a seal that was interrupted appended, or rubbish: no record starts like that. */
+	if (size < sizeof(ret->hdr))
+		return rubbish(t, left);
 	ret->payload = pev_trace_payload(t, p, have, &ret->hdr);
 	if (!pev_add_u64(size, ret->payload, &whole) || whole > left) {
 		const uint64_t offset = t->in.offset;
 
+		/* Nor does one that is cut: words that perf record said to the pipe at its end, for
+		 * one. */
+		if (!pev_rec_type_name(ret->hdr.type))
+			return rubbish(t, left);
 		return cut(t, offset, pev_input_skip(&t->in, left));
 	}
 	want = can_learn(ret) ? whole : size;
 	p = pev_input_peek(&t->in, want, &have, err);
 	if (!p)
 		return err->code;
+	if (have < want && !pev_rec_type_name(ret->hdr.type))
+		return rubbish(t, left);
 	if (have < want)
 		return cut(t, t->in.offset, have);
 	ret->bytes = p;
@@ -477,6 +488,21 @@ static int learn(struct pev_trace *t, const struct pev_trace_record *rec, struct
 			       with_payload ? (size_t)rec->payload : 0, err);
 }
 
+/* A block that the one who reads does not want. */
+static bool skip_block(struct pev_trace *t, const struct pev_trace_record *rec)
+{
+	struct pev_block_head head;
+
+	if (!t->options.skip_block || t->head.swap ||
+	    pev_block_head_read(rec->bytes, rec->size, false, &head) <= 0 ||
+	    !t->options.skip_block(t->options.userdata, &head) ||
+	    pev_block_head_read(rec->bytes, rec->size, true, &head) <= 0)
+		return false;
+	t->skipped_blocks++;
+	t->skipped_samples += head.samples;
+	return true;
+}
+
 int pev_trace_next(struct pev_trace *t, struct pev_trace_record *ret, struct pev_err *err)
 {
 	struct pev_err own = PEV_ERR_INIT;
@@ -498,6 +524,8 @@ int pev_trace_next(struct pev_trace *t, struct pev_trace_record *ret, struct pev
 			return r;
 		if (!is_compressed(&ret->hdr) || t->options.raw)
 			break;
+		if (skip_block(t, ret))
+			continue;
 		r = unpack(t, ret->bytes, ret->size, &ret->hdr, err);
 		if (r < 0)
 			return r;
@@ -512,6 +540,15 @@ uint64_t pev_trace_at(const struct pev_trace *t)
 {
 	/* Records of a COMPRESSED record come out of it while the input stands in front of it. */
 	return t->in.offset;
+}
+
+void pev_trace_rest(struct pev_trace *t)
+{
+	if (t->raw_pos == t->raw.size) {
+		pev_buf_done(&t->raw);
+		t->raw_pos = 0;
+	}
+	pev_input_rest(&t->in);
 }
 
 int pev_trace_copy_payload(struct pev_trace *t, const struct pev_trace_record *rec,
