@@ -16,6 +16,8 @@ endfunction()
 
 pevrec_dependency(ZSTD libzstd>=1.4.5 libzstd-dev)
 pevrec_dependency(ZLIB zlib zlib1g-dev)
+pevrec_dependency(ELF libelf libelf-dev)
+pevrec_dependency(DW libdw>=0.188 libdw-dev)
 if(PEVREC_TESTS)
 	pevrec_dependency(CMOCKA cmocka libcmocka-dev)
 endif()
