@@ -49,12 +49,16 @@ struct pev_resolver_options {
 	const char *symfs;             /* NULL, or where the file tree of the host is */
 	const char *const *debug_dirs; /* asked for separate debug files before /usr/lib/debug */
 	size_t nr_debug_dirs;
-	const char *kallsyms; /* NULL, or a copy of /proc/kallsyms of the recorded kernel */
-	const char *vmlinux;  /* NULL, or the ELF file of the recorded kernel */
-	const char *jit_dir;  /* NULL: /tmp, where perf-PID.map files are */
+	const char *kallsyms;  /* NULL, or a copy of /proc/kallsyms of the recorded kernel */
+	const char *vmlinux;   /* NULL, or the ELF file of the recorded kernel */
+	const char *trace_dir; /* NULL, or the trace is this directory: kcore_dir/kallsyms in it */
+	const char *jit_dir;   /* NULL: /tmp, where perf-PID.map files are */
 	struct pev_debuginfod *debuginfod; /* NULL: servers are not asked; borrowed */
 	bool no_inline;                    /* one frame for each code: the function that is there */
 	bool no_demangle;
+	/* Callers that the kernel recorded are named by the byte before the return address, which
+	 * is in the call and not behind it. perf does so only for unwound ones. */
+	bool exact_callers;
 	unsigned int max_stack; /* 0: PEV_MAX_STACK_DEFAULT */
 };
 
@@ -93,8 +97,9 @@ int pev_resolver_see(struct pev_resolver *r, const struct pev_record *rec, struc
 struct pev_code {
 	struct pev_module *module; /* NULL: nothing was mapped there */
 	/*
-	 * By which it is looked up: the virtual address that symbols and DWARF of the module use;
-	 * an absolute address for the kernel and for what has no file, and without ->module.
+	 * By which it is named: the offset in the file of the module (what perf prints with the
+	 * field dsoff); the recorded address for the kernel, for what has no file, and without a
+	 * ->module. No file was opened to find it.
 	 */
 	uint64_t address;
 	uint64_t ip;  /* as recorded, and as `perf script` prints it */
@@ -149,13 +154,13 @@ void pev_resolver_at(struct pev_resolver *r, uint32_t pid, uint8_t mode, uint64_
  */
 struct pev_frame {
 	const char *name;          /* demangled; NULL: "[unknown]" */
+	const char *mangled;       /* as the symbol table or DWARF has it; NULL as above */
 	const char *dso;           /* as perf script prints it between the parentheses */
 	const char *file;          /* of the source, as compiled; NULL: not known */
 	uint32_t line;             /* 0: not known */
 	bool inlined;              /* perf prints "(inlined)" in place of the dso */
 	bool kernel;               /* also a guest's, and BPF programs */
-	uint64_t start;            /* of the symbol, as pev_code.address counts */
-	uint64_t offset;           /* of the address in the symbol; 0 without one */
+	uint64_t offset;           /* of the address in the symbol, of all that is inlined, too */
 	struct pev_module *module; /* NULL: nothing was mapped there */
 };
 
