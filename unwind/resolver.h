@@ -7,15 +7,19 @@
  * How it is used:
  *
  *	pev_resolver_new(&options, &r, &err);
- *	pev_resolver_features(r, head.features);
+ *	for each trace:
+ *		pev_resolver_features(r, trace, head.features, &err);
  *	for each record of a kernel type, in time order:
  *		if it is no sample:
- *			pev_resolver_see(r, rec, &err);
+ *			pev_resolver_see(r, trace, rec, &err);
  *		else:
- *			pev_resolver_chain(r, attr, rec, &chain, &err);
+ *			pev_resolver_chain(r, trace, attr, rec, &chain, &err);
  *			count chain.codes, an array of (module, address)
  *	for each distinct code:
  *		n = pev_resolver_name(r, &code, &frames, &err);
+ *
+ * Several traces can share a resolver, told apart by a small number of the caller's choice:
+ * processes and kernels are each trace's own, files and their names are shared.
  *
  * Following the records and making chains is cheap, and distinct code has distinct (module,
  * address): count those, and ask for names once at the end. Chains, comms and cgroups are those of
@@ -49,10 +53,10 @@ struct pev_resolver_options {
 	const char *symfs;             /* NULL, or where the file tree of the host is */
 	const char *const *debug_dirs; /* asked for separate debug files before /usr/lib/debug */
 	size_t nr_debug_dirs;
-	const char *kallsyms;  /* NULL, or a copy of /proc/kallsyms of the recorded kernel */
-	const char *vmlinux;   /* NULL, or the ELF file of the recorded kernel */
-	const char *trace_dir; /* NULL, or the trace is this directory: kcore_dir/kallsyms in it */
-	const char *jit_dir;   /* NULL: /tmp, where perf-PID.map files are */
+	const char *kallsyms; /* NULL, or a copy of /proc/kallsyms of the recorded kernel; perf
+puts one at kcore_dir/kallsyms in the folder of a trace */
+	const char *vmlinux;  /* NULL, or the ELF file of the recorded kernel */
+	const char *jit_dir;  /* NULL: /tmp, where perf-PID.map files are */
 	struct pev_debuginfod *debuginfod; /* NULL: servers are not asked; borrowed */
 	bool no_inline;                    /* one frame for each code: the function that is there */
 	bool no_demangle;
@@ -80,18 +84,22 @@ static inline void pev_resolver_freep(struct pev_resolver **r)
  * programs. Copied. To be called before the first record, and again when a pipe-mode trace told
  * more; the last word counts. Without it the trace is taken to be from this machine's architecture.
  */
-int pev_resolver_features(struct pev_resolver *r, const struct pev_features *features,
-			  struct pev_err *err);
+int pev_resolver_features(struct pev_resolver *r, uint32_t trace,
+			  const struct pev_features *features, struct pev_err *err);
 
 /* A build-id that came in a HEADER_BUILD_ID record; the name is copied. */
-int pev_resolver_build_id(struct pev_resolver *r, const struct pev_feat_build_id *id,
-			  struct pev_err *err);
+int pev_resolver_build_id(struct pev_resolver *r, uint32_t trace,
+			  const struct pev_feat_build_id *id, struct pev_err *err);
 
 /*
  * Takes in a record that is no sample, all of them in time order: MMAP, MMAP2, COMM, FORK, EXIT,
  * KSYMBOL, CGROUP, NAMESPACES count, others do nothing. 0 or -ENOMEM.
  */
-int pev_resolver_see(struct pev_resolver *r, const struct pev_record *rec, struct pev_err *err);
+int pev_resolver_see(struct pev_resolver *r, uint32_t trace, const struct pev_record *rec,
+		     struct pev_err *err);
+
+/* The trace has no more records: drops what was kept of its processes. Names can still be had. */
+void pev_resolver_trace_end(struct pev_resolver *r, uint32_t trace);
 
 /* Where code was executed. Hash and compare ->module and ->address only. */
 struct pev_code {
@@ -137,7 +145,7 @@ void pev_chain_done(struct pev_chain *chain);
  * @attr; what the records seen so far say is mapped. Without a recorded chain it is one code, that
  * of sample.ip; it may be empty. 0 or -ENOMEM.
  */
-int pev_resolver_chain(struct pev_resolver *r, const struct pev_attr *attr,
+int pev_resolver_chain(struct pev_resolver *r, uint32_t trace, const struct pev_attr *attr,
 		       const struct pev_record *sample, struct pev_chain *chain,
 		       struct pev_err *err);
 
@@ -145,8 +153,8 @@ int pev_resolver_chain(struct pev_resolver *r, const struct pev_attr *attr,
  * What is at @address of process @pid at this moment, in @mode (PEV_MISC_KERNEL, ...): for
  * sample.addr and for branch records. Data mappings count, too.
  */
-void pev_resolver_at(struct pev_resolver *r, uint32_t pid, uint8_t mode, uint64_t address,
-		     struct pev_code *ret);
+void pev_resolver_at(struct pev_resolver *r, uint32_t trace, uint32_t pid, uint8_t mode,
+		     uint64_t address, struct pev_code *ret);
 
 /*
  * A function that is at an address: really there (the last one of the array), or inlined (those
@@ -175,10 +183,10 @@ int pev_resolver_name(struct pev_resolver *r, const struct pev_code *code,
  * The name of thread @tid of @pid at this moment; ":TID" when none was told, as perf has it. @pid
  * may be unknown (0xffffffff). NULL without memory.
  */
-const char *pev_resolver_comm(struct pev_resolver *r, uint32_t pid, uint32_t tid);
+const char *pev_resolver_comm(struct pev_resolver *r, uint32_t trace, uint32_t pid, uint32_t tid);
 
 /* The path of the cgroup with @id, as the CGROUP records so far tell; NULL when they do not. */
-const char *pev_resolver_cgroup(const struct pev_resolver *r, uint64_t id);
+const char *pev_resolver_cgroup(const struct pev_resolver *r, uint32_t trace, uint64_t id);
 
 /* What is known of a module, and what was missing when it was needed. */
 struct pev_module_info {
