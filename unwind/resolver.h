@@ -8,7 +8,7 @@
  *
  *	pev_resolver_new(&options, &r, &err);
  *	for each trace:
- *		pev_resolver_features(r, trace, head.features, &err);
+ *		pev_resolver_trace(r, trace, path, head.features, &err);
  *	for each record of a kernel type, in time order:
  *		if it is no sample:
  *			pev_resolver_see(r, trace, rec, &err);
@@ -53,8 +53,7 @@ struct pev_resolver_options {
 	const char *symfs;             /* NULL, or where the file tree of the host is */
 	const char *const *debug_dirs; /* asked for separate debug files before /usr/lib/debug */
 	size_t nr_debug_dirs;
-	const char *kallsyms; /* NULL, or a copy of /proc/kallsyms of the recorded kernel; perf
-puts one at kcore_dir/kallsyms in the folder of a trace */
+	const char *kallsyms; /* NULL, or a copy of /proc/kallsyms of the recorded kernel */
 	const char *vmlinux;  /* NULL, or the ELF file of the recorded kernel */
 	const char *jit_dir;  /* NULL: /tmp, where perf-PID.map files are */
 	struct pev_debuginfod *debuginfod; /* NULL: servers are not asked; borrowed */
@@ -80,12 +79,13 @@ static inline void pev_resolver_freep(struct pev_resolver **r)
 }
 
 /*
- * What the header of the trace says: the architecture, the build-ids of the files, the BPF
- * programs. Copied. To be called before the first record, and again when a pipe-mode trace told
- * more; the last word counts. Without it the trace is taken to be from this machine's architecture.
+ * What the header of the trace says: the architecture, the build-ids of the files. Copied. @path is
+ * that of the trace, or NULL: when it is a folder with kcore_dir/kallsyms in it, the names of the
+ * kernel are in there. To be called before the first record, and again when a pipe-mode trace told
+ * more; the last word counts. Without it the trace is taken to be of this machine's architecture.
  */
-int pev_resolver_features(struct pev_resolver *r, uint32_t trace,
-			  const struct pev_features *features, struct pev_err *err);
+int pev_resolver_trace(struct pev_resolver *r, uint32_t trace, const char *path,
+		       const struct pev_features *features, struct pev_err *err);
 
 /* A build-id that came in a HEADER_BUILD_ID record; the name is copied. */
 int pev_resolver_build_id(struct pev_resolver *r, uint32_t trace,
