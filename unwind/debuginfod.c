@@ -30,7 +30,7 @@ struct pev_debuginfod {
 	/* The file that is being fetched. */
 	const char *what;
 	uint64_t deadline_ns;
-	bool timed_out;
+	bool timed_out, cancelled;
 };
 
 static uint64_t now_ns(void)
@@ -56,7 +56,9 @@ static int on_progress(debuginfod_client *client, long done, long total)
 	/* Without a total, @done counts how often this was called. */
 	if (total <= 0 || done < 0)
 		done = total = 0;
-	return d->progress ? d->progress(d->arg, d->what, (uint64_t)done, (uint64_t)total) : 0;
+	d->cancelled =
+		d->progress && d->progress(d->arg, d->what, (uint64_t)done, (uint64_t)total) != 0;
+	return d->cancelled;
 }
 
 struct pev_debuginfod *pev_debuginfod_free(struct pev_debuginfod *d)
@@ -133,7 +135,7 @@ int pev_debuginfod_find(struct pev_debuginfod *d, const struct pev_build_id *id,
 		return pev_err_set(err, -ETIMEDOUT,
 				   "debuginfod was too slow before; not asked for %s", what);
 	d->what = what;
-	d->timed_out = false;
+	d->timed_out = d->cancelled = false;
 	d->deadline_ns = now_ns() + d->timeout_ms * PEV_NSEC_PER_MSEC;
 	/* A length of 0 says that the build-id is text. */
 	(void)pev_build_id_text(id, text);
@@ -147,6 +149,10 @@ int pev_debuginfod_find(struct pev_debuginfod *d, const struct pev_build_id *id,
 		return 0;
 	}
 	free(path);
+	/* Told to stop, libdebuginfod says -ENOENT. */
+	if (d->cancelled)
+		return pev_err_set(err, -ECANCELED, "%s was not fetched from debuginfod: cancelled",
+				   what);
 	if (d->timed_out || fd == -ETIME || fd == -ETIMEDOUT) {
 		d->timeouts++;
 		return pev_err_set(err, -ETIMEDOUT,

@@ -22,7 +22,9 @@ typedef int (*pev_debuginfod_progress)(void *arg, const char *what, uint64_t don
  * libdebuginfod.so.1 is not installed; -ENOMEM. The library is loaded here and not linked, since it
  * brings an HTTP client with it that nobody else needs. @progress may be NULL.
  *
- * A file gets @timeout_ms to arrive. After two that did not, no more are asked for.
+ * A file gets @timeout_ms to arrive. After two that did not, no more are asked for. (libdebuginfod
+ * takes what was given up for missing, and does not ask for it again for ten minutes: cache_miss_s
+ * in its cache directory.)
  */
 int pev_debuginfod_new(uint64_t timeout_ms, pev_debuginfod_progress progress, void *arg,
 		       struct pev_debuginfod **ret, struct pev_err *err);

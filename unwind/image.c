@@ -347,15 +347,16 @@ int pev_image_section_bytes(struct pev_image *image, const struct pev_section *s
 {
 	Elf_Scn *const scn = elf_getscn(image->elf, section->index);
 	const Elf_Data *data;
+	GElf_Shdr sh;
 
-	if (!scn)
+	if (!scn || !gelf_getshdr(scn, &sh))
 		return -EBADMSG;
-	if (section->type == SHT_NOBITS)
+	if (sh.sh_type == SHT_NOBITS)
 		return -ENODATA;
-	if ((section->flags & SHF_COMPRESSED) && elf_compress(scn, 0, 0) < 0)
+	/* The flag goes away once a section is decompressed, by us or by libdw. */
+	if ((sh.sh_flags & SHF_COMPRESSED) && elf_compress(scn, 0, 0) < 0)
 		return -EBADMSG;
-	/* Decompressed data has no raw form. */
-	data = section->flags & SHF_COMPRESSED ? elf_getdata(scn, NULL) : elf_rawdata(scn, NULL);
+	data = elf_rawdata(scn, NULL);
 	if (!data || (data->d_size && !data->d_buf))
 		return -EBADMSG;
 	*ret_bytes = data->d_buf ? data->d_buf : (const uint8_t *)"";

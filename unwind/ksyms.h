@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pev_kallsyms;
+struct pev_ksyms;
 
 /* Names are borrowed from the text and not terminated. */
 struct pev_ksym {
@@ -20,7 +20,7 @@ struct pev_ksym {
 	char type;           /* as nm prints it */
 };
 
-struct pev_kallsyms_counters {
+struct pev_ksyms_counters {
 	uint64_t lines;
 	uint64_t kept;
 	uint64_t other_types; /* absolute symbols (per-CPU offsets among them), read-only data, ...
@@ -36,14 +36,14 @@ struct pev_kallsyms_counters {
  * addresses have the top bit set. Lines that do not parse are counted. -E2BIG when @text has 4 GiB,
  * -ENOMEM.
  */
-int pev_kallsyms_new(const void *text, size_t size, struct pev_kallsyms **ret, struct pev_err *err);
+int pev_ksyms_new(const void *text, size_t size, struct pev_ksyms **ret, struct pev_err *err);
 
 /* NULL is fine; returns NULL. */
-struct pev_kallsyms *pev_kallsyms_free(struct pev_kallsyms *k);
+struct pev_ksyms *pev_ksyms_free(struct pev_ksyms *k);
 
-static inline void pev_kallsyms_freep(struct pev_kallsyms **k)
+static inline void pev_ksyms_freep(struct pev_ksyms **k)
 {
-	*k = pev_kallsyms_free(*k);
+	*k = pev_ksyms_free(*k);
 }
 
 /*
@@ -51,11 +51,11 @@ static inline void pev_kallsyms_freep(struct pev_kallsyms **k)
  * the end of the page after the one it starts on. Of several at one address it is the last in the
  * text, as in perf. May be called by several threads.
  */
-bool pev_kallsyms_find(const struct pev_kallsyms *k, uint64_t addr, struct pev_ksym *ret);
+bool pev_ksyms_find(const struct pev_ksyms *k, uint64_t addr, struct pev_ksym *ret);
 
 /* The address of the first kept symbol @name of the kernel itself, for where it was loaded
  * ("_text",
  * "_stext"); -ENOENT. Looks at all symbols. */
-int pev_kallsyms_address(const struct pev_kallsyms *k, const char *name, uint64_t *ret);
+int pev_ksyms_address(const struct pev_ksyms *k, const char *name, uint64_t *ret);
 
-const struct pev_kallsyms_counters *pev_kallsyms_counters(const struct pev_kallsyms *k);
+const struct pev_ksyms_counters *pev_ksyms_counters(const struct pev_ksyms *k);

@@ -7,7 +7,7 @@
  *
  * The kernel's own come sorted, those of modules and BPF programs do not.
  */
-#include "unwind/kallsyms.h"
+#include "unwind/ksyms.h"
 
 #include "base/checked.h"
 #include "base/cleanup.h"
@@ -34,16 +34,16 @@ struct module {
 	uint32_t name_size;
 };
 
-struct pev_kallsyms {
+struct pev_ksyms {
 	const char *text;
 	struct entry *entries; /* by ->start, equal ones as in the text */
 	size_t nr, cap;
 	struct module *modules; /* number 0 is the kernel */
 	size_t nr_modules, cap_modules;
-	struct pev_kallsyms_counters counters;
+	struct pev_ksyms_counters counters;
 };
 
-struct pev_kallsyms *pev_kallsyms_free(struct pev_kallsyms *k)
+struct pev_ksyms *pev_ksyms_free(struct pev_ksyms *k)
 {
 	if (k) {
 		free(k->entries);
@@ -60,7 +60,7 @@ static bool is_kept_type(char type)
 
 /* The number of the module whose name is @size bytes at @at. Lines of a module follow each other,
  * so only the one before is looked at: a module may have several numbers. */
-static int module_number(struct pev_kallsyms *k, uint32_t at, uint32_t size, uint16_t *ret)
+static int module_number(struct pev_ksyms *k, uint32_t at, uint32_t size, uint16_t *ret)
 {
 	const struct module *const last = &k->modules[k->nr_modules - 1];
 
@@ -83,7 +83,7 @@ static int module_number(struct pev_kallsyms *k, uint32_t at, uint32_t size, uin
 	return 0;
 }
 
-static int add(struct pev_kallsyms *k, const struct entry *entry)
+static int add(struct pev_ksyms *k, const struct entry *entry)
 {
 	if (k->nr == k->cap) {
 		const size_t cap = k->cap ? k->cap * 2 : 4096;
@@ -124,7 +124,7 @@ static bool take_address(struct pev_cursor *line, uint64_t *ret)
 }
 
 /* -EBADMSG for a line that is none; 0 when it was kept or is not wanted. */
-static int read_line(struct pev_kallsyms *k, struct pev_cursor line)
+static int read_line(struct pev_ksyms *k, struct pev_cursor line)
 {
 	struct entry entry = { 0 };
 	const uint8_t *name, *tab;
@@ -166,7 +166,7 @@ static int read_line(struct pev_kallsyms *k, struct pev_cursor line)
 	return add(k, &entry);
 }
 
-static int read_lines(struct pev_kallsyms *k, size_t size)
+static int read_lines(struct pev_ksyms *k, size_t size)
 {
 	struct pev_cursor c = pev_cursor(k->text, size);
 
@@ -185,7 +185,7 @@ static int read_lines(struct pev_kallsyms *k, size_t size)
 }
 
 /* Sorts the symbols, and drops those that are per-CPU offsets rather than addresses. */
-static int sort(struct pev_kallsyms *k)
+static int sort(struct pev_ksyms *k)
 {
 	_cleanup_free_ uint64_t *starts = calloc(k->nr + 1, sizeof(*starts));
 	_cleanup_free_ uint32_t *order = NULL;
@@ -216,9 +216,9 @@ static int sort(struct pev_kallsyms *k)
 	return 0;
 }
 
-int pev_kallsyms_new(const void *text, size_t size, struct pev_kallsyms **ret, struct pev_err *err)
+int pev_ksyms_new(const void *text, size_t size, struct pev_ksyms **ret, struct pev_err *err)
 {
-	_cleanup_(pev_kallsyms_freep) struct pev_kallsyms *k = NULL;
+	_cleanup_(pev_ksyms_freep) struct pev_ksyms *k = NULL;
 	int r;
 
 	if (size >= UINT32_MAX)
@@ -242,8 +242,7 @@ int pev_kallsyms_new(const void *text, size_t size, struct pev_kallsyms **ret, s
 	return 0;
 }
 
-static bool is_same_module(const struct pev_kallsyms *k, const struct entry *a,
-			   const struct entry *b)
+static bool is_same_module(const struct pev_ksyms *k, const struct entry *a, const struct entry *b)
 {
 	const struct module *const x = &k->modules[a->module], *const y = &k->modules[b->module];
 
@@ -251,7 +250,7 @@ static bool is_same_module(const struct pev_kallsyms *k, const struct entry *a,
 	       memcmp(k->text + x->name, k->text + y->name, x->name_size) == 0;
 }
 
-bool pev_kallsyms_find(const struct pev_kallsyms *k, uint64_t addr, struct pev_ksym *ret)
+bool pev_ksyms_find(const struct pev_ksyms *k, uint64_t addr, struct pev_ksym *ret)
 {
 	const struct entry *e, *next;
 	size_t lo = 0, hi = k->nr;
@@ -287,7 +286,7 @@ bool pev_kallsyms_find(const struct pev_kallsyms *k, uint64_t addr, struct pev_k
 	return true;
 }
 
-int pev_kallsyms_address(const struct pev_kallsyms *k, const char *name, uint64_t *ret)
+int pev_ksyms_address(const struct pev_ksyms *k, const char *name, uint64_t *ret)
 {
 	const size_t n = strlen(name);
 
@@ -302,7 +301,7 @@ int pev_kallsyms_address(const struct pev_kallsyms *k, const char *name, uint64_
 	return -ENOENT;
 }
 
-const struct pev_kallsyms_counters *pev_kallsyms_counters(const struct pev_kallsyms *k)
+const struct pev_ksyms_counters *pev_ksyms_counters(const struct pev_ksyms *k)
 {
 	return &k->counters;
 }
