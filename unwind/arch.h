@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the unwinder knows of a processor: its DWARF register columns and perf's numbers for them.
- */
+/* What the unwinder knows of a processor: its DWARF columns and perf's numbers for them. */
 #pragma once
 
 #include <stdint.h>

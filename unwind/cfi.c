@@ -29,6 +29,7 @@
 #define HDR_TABLE_ENC   (DW_EH_PE_datarel | DW_EH_PE_sdata4) /* what every linker writes */
 #define HDR_ENTRY_BYTES 8
 #define TYPICAL_FDE     64 /* bytes of .eh_frame per function */
+#define MAX_GROWTH      64 /* bytes of rows per byte of the section; 13 were seen */
 #define MAX_SAME_START  8  /* entries of functions without code, and the one with */
 #define MIN_CACHE_BITS  6
 #define MAX_CACHE_BITS  14
@@ -305,7 +306,11 @@ static int rows_get(struct pev_cfi *cfi, struct finder *f, struct index *index, 
 		*ret = rows;
 		return 0;
 	}
-	r = pev_cfi_compile(&f->table, fde_offset(f, index, i), &rows);
+	/* Only entries that lie over each other can grow like that. */
+	if (cfi->bytes / MAX_GROWTH > cfi->sections.eh_frame.size + cfi->sections.debug_frame.size)
+		r = -E2BIG;
+	else
+		r = pev_cfi_compile(&f->table, fde_offset(f, index, i), &rows);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)

@@ -17,7 +17,7 @@
 #include <elf.h>
 #include <errno.h>
 
-#define MAX_ROWS       65536 /* the largest seen in the wild has some thousands */
+#define MAX_ROWS       65536 /* the largest function seen had 15715 */
 #define MAX_REMEMBERED 1024
 #define MAX_EMPTY      8 /* functions without code in a row */
 
@@ -216,7 +216,8 @@ static void set_rule(struct compiler *c, uint64_t number, enum pev_cfi_how how, 
 /*
  * The rule for an expression whose result is an address (@address) or the value itself. Most
  * expressions in the wild only say "register plus offset" (the frames of signal handlers, functions
- * that realign their stack) or "what is stored there": those become plain rules.
+ * that realign their stack) or "what is stored there": those become plain rules. The stubs of the
+ * procedure linkage table need the evaluator, but are only ever the innermost frame.
  */
 static struct pev_cfi_rule expression_rule(struct compiler *c, struct pev_cursor *p, bool address)
 {

@@ -245,8 +245,7 @@ static bool leave_stub(struct unwind *u)
 		return false;
 	if (arch->machine == EM_AARCH64)
 		ra = strip_pac(u, ra);
-	/* What the stub itself has pushed on its way to the dynamic linker is no address of code.
-	 */
+	/* What the stub itself pushes on its way to the dynamic linker is no address of code. */
 	if (!ra || find_row(u, ra - 1, &row) != GO_ON)
 		return false;
 	u->regs.valid &= arch->callee_saved;
@@ -281,8 +280,7 @@ static enum pev_unwind_end evaluate(struct unwind *u, const struct pev_frame_reg
 	}
 }
 
-/* The value that a rule gives, out of the callee's @regs. @cfa is NULL while the CFA is computed.
- */
+/* The value that a rule gives, out of the callee's @regs. @cfa is NULL for the CFA's own rule. */
 static enum pev_unwind_end fetch(struct unwind *u, const struct pev_frame_regs *regs,
 				 const struct pev_cfi_row *row, const struct pev_cfi_rule *rule,
 				 const uint64_t *cfa, uint64_t *ret)

@@ -79,6 +79,7 @@ static void compare_files(void **state)
 {
 	static const char *const patterns[] = {
 		"/proc/self/exe",
+		FIXTURES,
 		"/lib*/x86_64-linux-gnu/libc.so.6",
 		"/lib*/aarch64-linux-gnu/libc.so.6",
 		"/usr/lib*/libc.so.6",

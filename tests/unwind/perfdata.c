@@ -83,6 +83,21 @@ static void keep_sample(struct reader *r, const struct pev_attr *attr, const str
 		d->pid = rec->id.pid;
 }
 
+/*
+ * Kernels up to 6.18 at least leave the flag of a build-id set when they write the same mapping for
+ * several events, also to events that did not ask for build-ids and are given the inode.
+ */
+static void mend_mmap2(const struct pev_attr *attr, uint8_t *record)
+{
+	struct pev_rec_hdr hdr;
+
+	memcpy(&hdr, record, sizeof(hdr));
+	if (hdr.type != PEV_REC_MMAP2 || (attr->flags & PEV_ATTR_BUILD_ID))
+		return;
+	hdr.misc &= (uint16_t)~PEV_MISC_MMAP_BUILD_ID;
+	memcpy(record, &hdr, sizeof(hdr));
+}
+
 /* Walks the records; @take gets each that could be decoded. */
 static void walk(struct reader *r, void (*take)(struct reader *r, const struct pev_attr *attr,
 						const struct pev_record *rec))
@@ -103,6 +118,7 @@ static void walk(struct reader *r, void (*take)(struct reader *r, const struct p
 			continue;
 		(void)bytes_at(r, data.offset + at, hdr.size);
 		attr = attr_of(r, p);
+		mend_mmap2(attr, r->data->file.data + data.offset + at);
 		if (pev_record_decode(attr, p, hdr.size, false, &rec, &e) < 0)
 			errx(1, "%s", e.msg);
 		take(r, attr, &rec);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The samples of a perf.data file, in file order: just enough of a reader for the unwinder's tests.
- */
+/* The samples of a perf.data file: just enough of a reader for the unwinder's tests. */
 #pragma once
 
 #include "space.h"
@@ -23,7 +22,6 @@ struct perfdata {
 	uint32_t pid;       /* the process with the most samples */
 };
 
-/* Reads the uncompressed file at @path, written on this machine. Ends the program when it cannot.
- */
+/* Reads the uncompressed file at @path, written on this machine; ends the program if it cannot. */
 void perfdata_read(struct perfdata *data, const char *path);
 void perfdata_done(struct perfdata *data);
