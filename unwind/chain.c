@@ -148,7 +148,7 @@ static bool find_map(void *arg, uint64_t pc, struct pev_unwind_map *ret)
 {
 	struct work *const work = arg;
 	const struct pev_mapping *const m =
-		work->process ? pev_space_find(&work->process->space, pc) : NULL;
+		work->process ? pev_process_find(work->process, pc) : NULL;
 
 	if (!m)
 		return false;
@@ -168,7 +168,7 @@ static bool read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 {
 	struct work *const work = arg;
 	const struct pev_mapping *const m =
-		work->process ? pev_space_find(&work->process->space, addr) : NULL;
+		work->process ? pev_process_find(work->process, addr) : NULL;
 	const struct pev_image *image;
 	uint64_t offset;
 
@@ -262,6 +262,8 @@ int pev_resolver_chain(struct pev_resolver *r, uint32_t trace, const struct pev_
 		return pev_err_set(err, -ENOMEM, NO_MEMORY);
 	work.process = pev_world_process(work.w, PEV_MISC_USER, sample->id.pid);
 	work.guest = pev_world_process(work.w, PEV_MISC_GUEST_USER, sample->id.pid);
+	if (mode == PEV_MISC_USER && work.process)
+		pev_process_runs(work.process);
 	work.time = jit_time(attr, sample);
 	if (pev_world_code(work.w, mode == PEV_MISC_GUEST_USER ? work.guest : work.process, mode,
 			   sample->sample.ip, work.time, &chain->self) < 0)

@@ -330,7 +330,7 @@ int pev_world_code(struct pev_world *w, struct pev_process *p, uint8_t mode, uin
 	else if (mode == PEV_MISC_GUEST_KERNEL)
 		m = pev_space_find(&w->kernel[PEV_GUEST], address);
 	else if (p && (mode == PEV_MISC_USER || mode == PEV_MISC_GUEST_USER))
-		m = pev_space_find(&p->space, address);
+		m = pev_process_find(p, address);
 	if (!m)
 		return 0;
 	ret->module = m->module;
@@ -377,7 +377,8 @@ const char *pev_resolver_comm(struct pev_resolver *r, uint32_t trace, uint32_t p
 	char text[16];
 	int n;
 
-	if (task && task->comm && (task->process->pid == pid || pid == UINT32_MAX))
+	if (task && task->comm && (task->process->pid == pid || pid == UINT32_MAX) &&
+	    !(task->ended && r->modules.as_perf))
 		return task->comm;
 	if (tid == 0)
 		n = snprintf(text, sizeof(text), "swapper");
