@@ -182,6 +182,19 @@ static bool read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 	return true;
 }
 
+/* perf drops a frame and those behind it where something is mapped that is no ELF file, or one that
+ * is not there; and all of them when nothing is mapped at the first. */
+static bool is_lost_on_perf(const struct work *work, uint64_t ip, bool first)
+{
+	const struct pev_mapping *const m =
+		work->process ? pev_process_find(work->process, ip) : NULL;
+
+	if (!m)
+		return first;
+	return !pev_module_is_file(m->module) || pev_module_open(m->module) < 0 ||
+	       (!m->module->located.main && !m->module->located.debug);
+}
+
 static void add_unwound(struct work *work, const struct pev_sample *s)
 {
 	struct pev_resolver *const r = work->r;
@@ -203,8 +216,11 @@ static void add_unwound(struct work *work, const struct pev_sample *s)
 		return;
 	}
 	nr = pev_unwind(&in, r->ips, r->max_stack, &c->end);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
+		if (r->modules.as_perf && is_lost_on_perf(work, r->ips[i], i == 0))
+			break;
 		add_ip(work, PEV_MISC_USER, r->ips[i], 0);
+	}
 }
 
 /* With a callchain that was put off, its last two words are a marker and the cookie. */

@@ -175,6 +175,8 @@ static bool name_module(struct pev_module *m)
 	switch (m->key.kind) {
 	case PEV_MODULE_KERNEL:
 		m->dso = m->short_name = kernel_name(ms, path);
+		if (strstr(path, "vmlinux"))
+			m->short_name = pev_strings_put(&ms->strings, "[kernel.vmlinux]", 16);
 		break;
 	case PEV_MODULE_KMOD:
 		m->dso = m->short_name = kmod_name(ms, path);

@@ -117,6 +117,13 @@ void pev_resolver_trace_end(struct pev_resolver *r, uint32_t trace)
 	world_free(w);
 }
 
+/* Entries of a kernel are "[ext4]", or the file of a module, or the kernel itself. */
+static bool is_kernel_entry(const struct pev_feat_build_id *id)
+{
+	return (id->misc & PEV_MISC_CPUMODE_MASK) == PEV_MISC_KERNEL && !strstr(id->name, ".ko") &&
+	       (id->name[0] != '[' || strncmp(id->name, "[kernel.kallsyms", 16) == 0);
+}
+
 static int add_build_id(struct pev_resolver *r, struct pev_world *w,
 			const struct pev_feat_build_id *id)
 {
@@ -128,6 +135,8 @@ static int add_build_id(struct pev_resolver *r, struct pev_world *w,
 	name = pev_strings_put(&r->modules.strings, id->name, strlen(id->name));
 	if (!name)
 		return -ENOMEM;
+	if (is_kernel_entry(id))
+		w->kernel_name = name;
 	copy = pev_table_get(&w->build_ids, (uintptr_t)name, 0);
 	if (!copy) {
 		copy = malloc(sizeof(*copy));

@@ -62,7 +62,8 @@ struct pev_resolver_options {
 	/*
 	 * For pevrec script: what perf script (7.2) gets wrong is the same here. A function that
 	 * goes by another name in DWARF than in the symbol table has DWARF's, and counts as
-	 * inlined; one inlined into itself does not; a task has no name any more when it ended.
+	 * inlined; one inlined into itself does not; a task has no name any more when it ended;
+	 * unwinding stops before code that has no file.
 	 */
 	bool as_perf;
 	/*
