@@ -22,6 +22,7 @@ enum key {
 	KEY_ALL_CGROUPS,
 	KEY_PHYS_DATA,
 	KEY_SAMPLE_CPU,
+	KEY_NO_BUILD_IDS,
 };
 
 static const struct argp_option options[] = {
@@ -55,6 +56,11 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "switch-events", KEY_SWITCH_EVENTS, 0, 0, "Record context switches too", 0 },
 	{ "namespaces", KEY_NAMESPACES, 0, 0, "Record the namespaces of processes too", 0 },
+	{ "no-buildid-mmap", KEY_NO_BUILD_IDS, 0, 0,
+	  "Files by inode, not by build-id: while a recording with build-ids runs, Linux up to at "
+	  "least 6.18 makes a "
+	  "perf record of 6.x that runs beside it crash",
+	  0 },
 	{ 0, 0, 0, 0, "Output:", 4 },
 	{ "output", 'o', "FILE", 0,
 	  "The trace (default perf.data; an older one is kept as FILE.old); - for standard output",
@@ -257,6 +263,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_NAMESPACES:
 		opts->namespaces = true;
+		break;
+	case KEY_NO_BUILD_IDS:
+		opts->no_build_ids = true;
 		break;
 	case 's':
 		opts->inherit_stat = true;

@@ -37,24 +37,19 @@ uint64_t pev_max_sample_rate(uint64_t otherwise)
 
 static int add_tracking(struct pev_evlist *list)
 {
-	struct pev_event *const events =
-		realloc(list->events, (list->nr + 1) * sizeof(*list->events));
-	struct pev_event *e;
+	struct pev_event *const e = pev_evlist_add(list);
 
-	if (!events)
+	if (!e)
 		return -ENOMEM;
-	list->events = events;
-	e = &events[list->nr];
-	*e = (struct pev_event){
-		.attr = { .type = PEV_TYPE_SOFTWARE, .config = PEV_SW_DUMMY, .sample_period = 1 },
-		.name = strdup("dummy:HG"),
-		.leader = list->nr,
-		.scale = 1.0,
-		.tracking = true,
-	};
-	if (!e->name)
+	e->attr.type = PEV_TYPE_SOFTWARE;
+	e->attr.config = PEV_SW_DUMMY;
+	e->attr.sample_period = 1;
+	e->tracking = true;
+	e->name = strdup("dummy:HG");
+	if (!e->name) {
+		pev_evlist_truncate(list, list->nr - 1);
 		return -ENOMEM;
-	list->nr++;
+	}
 	return 0;
 }
 
@@ -78,17 +73,26 @@ static void set_period(struct pev_event *e, const struct pev_record_opts *opts)
 		a->sample_type |= PEV_SAMPLE_PERIOD;
 }
 
-static void set_callgraph(struct pev_attr *a, const struct pev_record_opts *opts)
+static enum pev_callgraph callgraph_of(const struct pev_event *e,
+				       const struct pev_record_opts *opts)
 {
-	if (opts->callgraph == PEV_CALLGRAPH_NONE)
+	return e->has_callgraph ? e->callgraph : opts->callgraph;
+}
+
+static void set_callgraph(struct pev_event *e, const struct pev_record_opts *opts)
+{
+	const enum pev_callgraph callgraph = callgraph_of(e, opts);
+	struct pev_attr *const a = &e->attr;
+
+	if (callgraph == PEV_CALLGRAPH_NONE)
 		return;
 	a->sample_type |= PEV_SAMPLE_CALLCHAIN;
-	if (opts->callgraph == PEV_CALLGRAPH_DWARF) {
+	if (callgraph == PEV_CALLGRAPH_DWARF) {
 		a->sample_type |= PEV_SAMPLE_REGS_USER | PEV_SAMPLE_STACK_USER;
 		a->sample_regs_user = USER_REGS;
-		a->sample_stack_user = opts->stack_bytes;
+		a->sample_stack_user = e->stack_bytes ? e->stack_bytes : opts->stack_bytes;
 		a->flags |= PEV_ATTR_EXCLUDE_CALLCHAIN_USER;
-	} else if (opts->callgraph == PEV_CALLGRAPH_LBR) {
+	} else if (callgraph == PEV_CALLGRAPH_LBR) {
 		a->sample_type |= PEV_SAMPLE_BRANCH_STACK;
 		a->branch_sample_type |= PEV_BRANCH_USER | PEV_BRANCH_CALL_STACK |
 					 PEV_BRANCH_NO_CYCLES | PEV_BRANCH_NO_FLAGS;
@@ -102,7 +106,7 @@ static void set_sampling(struct pev_event *e, const struct pev_record_opts *opts
 
 	a->sample_type |= PEV_SAMPLE_IP;
 	set_period(e, opts);
-	set_callgraph(a, opts);
+	set_callgraph(e, opts);
 	if (a->type == PEV_TYPE_TRACEPOINT ||
 	    (a->type == PEV_TYPE_SOFTWARE && a->config == PEV_SW_BPF_OUTPUT))
 		a->sample_type |= PEV_SAMPLE_RAW;
@@ -124,6 +128,8 @@ static void set_tracking(struct pev_attr *a, const struct pev_record_opts *opts,
 				PEV_ATTR_BUILD_ID;
 
 	a->flags |= PEV_ATTR_MMAP | PEV_ATTR_COMM | PEV_ATTR_TASK | (wanted & kernel->attr_flags);
+	if (opts->no_build_ids)
+		a->flags &= ~PEV_ATTR_BUILD_ID;
 	if (opts->sample_data)
 		a->flags |= PEV_ATTR_MMAP_DATA;
 	if (opts->namespaces)
@@ -143,7 +149,8 @@ static void set_common(struct pev_event *e, const struct pev_evlist *list,
 	a->read_format |= PEV_FORMAT_ID | (PEV_FORMAT_LOST & kernel->read_format);
 	a->flags |= PEV_ATTR_SAMPLE_ID_ALL | PEV_ATTR_WATERMARK;
 	a->wakeup = (uint32_t)PEV_MIN(opts->ring_bytes / 2, (size_t)INT32_MAX);
-	if (opts->inherit)
+	if (e->want_inherit == PEV_CHOICE_SESSION ? opts->inherit
+						  : e->want_inherit == PEV_CHOICE_YES)
 		a->flags |= PEV_ATTR_INHERIT;
 	if (kernel->attr_flags & PEV_ATTR_USE_CLOCKID && opts->has_clockid) {
 		a->flags |= PEV_ATTR_USE_CLOCKID;
@@ -158,6 +165,39 @@ static void set_common(struct pev_event *e, const struct pev_evlist *list,
 			a->flags |= PEV_ATTR_ENABLE_ON_EXEC;
 	} else if (leads && !e->tracking) {
 		a->flags |= PEV_ATTR_DISABLED;
+	}
+}
+
+static bool in_group(const struct pev_evlist *list, size_t index)
+{
+	const struct pev_event *const e = &list->events[index];
+
+	return e->leader != index ||
+	       (index + 1 < list->nr && list->events[index + 1].leader == index);
+}
+
+/* :S: the leader's samples hold the counts of the whole group, whose members then take none of
+ * their own unless their spelling says how often. A group that is read is not inherited (before
+ * Linux 6.12 the kernel refuses that). */
+static void set_sample_read(struct pev_evlist *list, size_t index)
+{
+	struct pev_event *const e = &list->events[index];
+	const struct pev_event *const leader = &list->events[e->leader];
+	struct pev_attr *const a = &e->attr;
+
+	if (e->sample_read) {
+		a->sample_type |= PEV_SAMPLE_READ;
+		a->flags &= ~PEV_ATTR_INHERIT;
+		if (in_group(list, index))
+			a->read_format |= PEV_FORMAT_GROUP;
+	}
+	if (e != leader && leader->sample_read) {
+		a->sample_type |= leader->attr.sample_type;
+		a->flags &= ~PEV_ATTR_INHERIT;
+		if (!e->has_period) {
+			a->sample_period = 0;
+			a->flags &= ~PEV_ATTR_FREQ;
+		}
 	}
 }
 
@@ -210,6 +250,7 @@ int pev_config_apply(struct pev_evlist *list, const struct pev_record_opts *opts
 		else
 			set_sampling(e, opts);
 		set_common(e, list, opts, kernel);
+		set_sample_read(list, i);
 	}
 	return 0;
 }

@@ -10,20 +10,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum pev_callgraph {
-	PEV_CALLGRAPH_NONE,
-	PEV_CALLGRAPH_FP,
-	PEV_CALLGRAPH_DWARF,
-	PEV_CALLGRAPH_LBR,
-};
-
 #define PEV_DEFAULT_FREQ        4000
 #define PEV_DEFAULT_STACK_BYTES 8192
-/* Above this a dump, the registers and a REGS_INTR behind them overflow header.size in the kernel
- * (Linux 6.18). */
-#define PEV_MAX_STACK_BYTES    64000
-#define PEV_DEFAULT_RING_BYTES (512 * 1024)
-#define PEV_DEFAULT_LEVEL      1
+#define PEV_DEFAULT_RING_BYTES  (512 * 1024)
+#define PEV_DEFAULT_LEVEL       1
 
 struct pev_pids {
 	pid_t *pids;
@@ -50,6 +40,7 @@ struct pev_record_opts {
 	enum pev_callgraph callgraph;
 	uint32_t stack_bytes; /* of a DWARF stack dump */
 	bool inherit;
+	bool no_build_ids; /* inodes in MMAP2 records, see doc/FORMAT.md */
 	bool sample_data, sample_phys_addr, all_cgroups, namespaces, switch_events, inherit_stat;
 	bool has_clockid;
 	int32_t clockid;

@@ -26,8 +26,12 @@
 
 /* A record waits no longer than this in memory before it is in the file. */
 #define MAX_BLOCK_AGE_NS PEV_NSEC_PER_SEC
-/* How often all rings are passed when some of them wake us all the time. */
-#define FULL_PASS_NS (100 * PEV_NSEC_PER_MSEC)
+/*
+ * Whenever a ring wakes us all of them are drained, so that none is nearly half full when we come
+ * back late: with few rings always. With many, looking at each costs more than it brings, and a
+ * pass over all waits until this long per ring has gone by since the last.
+ */
+#define FULL_PASS_NS_PER_RING (PEV_NSEC_PER_MSEC / 16)
 
 /* epoll data: what woke us. Rings are numbered from WAKE_RING on, with the counter that was polled
  * in the upper half. */
@@ -205,6 +209,7 @@ static int tell_world(struct pev_recording *rec, struct pev_err *err)
 {
 	const struct pev_rec_hdr init = { .type = PEV_REC_FINISHED_INIT, .size = sizeof(init) };
 	const struct pev_event *const tracking = &rec->events.events[tracking_index(rec)];
+	_cleanup_(pev_bpf_features_done) struct pev_bpf_features bpf = { 0 };
 	struct put_ctx ctx = { .rec = rec, .err = err };
 	const struct pev_sink sink = { .put = put_made, .userdata = &ctx };
 	const bool whole = pev_target_system_wide(&rec->target);
@@ -229,7 +234,9 @@ static int tell_world(struct pev_recording *rec, struct pev_err *err)
 		 */
 		opts.nr_tids = 0;
 	}
-	r = pev_snapshot(&opts, &sink, &rec->snapshot, NULL, err);
+	r = pev_snapshot(&opts, &sink, &rec->snapshot, &bpf, err);
+	if (r == 0)
+		r = pev_header_set_bpf(rec->header, &bpf, err);
 	if (r < 0)
 		return r;
 	r = pev_drain_put(&rec->drain, &init, sizeof(init), err);
@@ -384,6 +391,13 @@ static int full_pass(struct pev_recording *rec, uint64_t now, struct pev_err *er
 	return pev_drain_all(&rec->drain, err);
 }
 
+static bool full_pass_due(const struct pev_recording *rec, uint64_t now)
+{
+	const uint64_t rings = rec->counters.nr_rings;
+
+	return rings <= 16 || now >= rec->full_pass_ns + rings * FULL_PASS_NS_PER_RING;
+}
+
 /* What one wake-up brought. Sets *ret_stop when the stop fd was readable. */
 static int handle(struct pev_recording *rec, const struct epoll_event *events, int nr,
 		  bool *ret_stop, struct pev_err *err)
@@ -459,7 +473,7 @@ static int loop(struct pev_recording *rec, const struct pev_recording_hooks *hoo
 		}
 		if (r == 0 && now >= rec->tick_ns + PEV_NSEC_PER_SEC)
 			r = tick(rec, now, hooks, err);
-		else if (r == 0 && n > 0 && now >= rec->full_pass_ns + FULL_PASS_NS)
+		else if (r == 0 && n > 0 && full_pass_due(rec, now))
 			r = full_pass(rec, now, err);
 		if (r == 0)
 			r = pev_drain_flush(&rec->drain, now, MAX_BLOCK_AGE_NS, err);
