@@ -153,3 +153,13 @@ void pev_input_seek(struct pev_input *in, uint64_t offset)
 	in->have = in->start = 0;
 	in->eof = false;
 }
+
+void pev_input_rest(struct pev_input *in)
+{
+	if (!in->seekable)
+		return;
+	free(in->window);
+	in->window = NULL;
+	in->cap = 0;
+	pev_input_seek(in, in->offset);
+}

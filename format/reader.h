@@ -3,6 +3,8 @@
 #pragma once
 
 #include "base/err.h"
+#include "format/clock.h"
+#include "format/losses.h"
 #include "format/record.h"
 #include "format/trace.h"
 
@@ -36,6 +38,10 @@ struct pev_reader_options {
 	/* Only samples of these CPUs; NULL: all. Samples that do not say their CPU are of none. */
 	const uint32_t *cpus;
 	size_t nr_cpus;
+	/* A sample that read the counters of its group ("{a,b}:S", PERF_SAMPLE_READ) comes as it
+	 * was recorded. Otherwise it comes once for each of them that went on, as that one's event
+	 * and with the difference as its period: as perf script shows it. */
+	bool keep_groups;
 	/* Told now and then how many of how many bytes were read; @total is 0 when a stream is
 	 * among the traces. */
 	void (*progress)(void *userdata, uint64_t bytes, uint64_t total);
@@ -47,7 +53,9 @@ struct pev_reader_options {
 
 /* All pointers are valid until the next call of pev_reader_next(). */
 struct pev_reader_record {
-	struct pev_record rec; /* decoded; of types that are not the kernel's only ->hdr */
+	/* Decoded; of types that are not the kernel's only ->hdr. The period of a sample that has
+	 * none is that of its event's attr. */
+	struct pev_record rec;
 	/* The event it belongs to, in pev_reader_head(r, trace).events; NULL for types that are not
 	 * the kernel's. */
 	const struct pev_trace_event *event;
@@ -91,35 +99,11 @@ const char *pev_reader_path(const struct pev_reader *r, size_t trace);
 struct pev_trace_head pev_reader_head(const struct pev_reader *r, size_t trace);
 
 /*
- * What time means. Traces of one clock are merged by it as it is. Traces of different clocks (other
- * machines, other boots) that all tell the time of day (CLOCK_DATA: pevrec always, perf with -k)
- * are merged by the time of day, and CLOCK_REALTIME is the time of the reader then.
+ * What the time of the reader means. Traces of one clock are merged by it as it is. Traces of
+ * different clocks (other machines, other boots) that all tell the time of day are merged by that,
+ * and CLOCK_REALTIME is the time of the reader then.
  */
-struct pev_clock {
-	int32_t id;       /* CLOCK_*, or PEV_CLOCK_PERF */
-	bool has_wall;    /* the next two are known */
-	uint64_t at_ns;   /* a moment by this clock */
-	uint64_t wall_ns; /* the same by CLOCK_REALTIME: ns since 1970 */
-};
-
-#define PEV_CLOCK_PERF (-1) /* perf's own, where no clockid was asked for: sched_clock() */
-
 struct pev_clock pev_reader_clock(const struct pev_reader *r);
-
-/* Between the time of the reader and CLOCK_REALTIME; only with ->has_wall. Times before 1970 or
- * before the clock began are 0. */
-uint64_t pev_clock_to_wall(const struct pev_clock *c, uint64_t ns);
-uint64_t pev_clock_from_wall(const struct pev_clock *c, uint64_t wall_ns);
-
-/* Where samples went missing: one entry per trace, event and CPU that lost some. */
-struct pev_reader_loss {
-	uint32_t trace, event;
-	uint32_t cpu;          /* UINT32_MAX: not told */
-	uint64_t lost;         /* records that LOST tells of: the ring was full */
-	uint64_t lost_samples; /* LOST_SAMPLES: mostly the same ones, counted by the kernel */
-	uint64_t filtered;     /* LOST_SAMPLES that a BPF filter dropped on purpose */
-	uint64_t throttles;    /* times that the kernel stopped the event for its rate */
-};
 
 /* Of all that was read so far. */
 struct pev_reader_stats {
@@ -132,15 +116,15 @@ struct pev_reader_stats {
 	uint64_t skipped_samples;           /* for their time or CPU */
 	uint64_t skipped_blocks;            /* that did not have to be unpacked */
 	uint64_t first_ns, last_ns;         /* times of the samples handed out; 0: none */
-	uint64_t max_waiting; /* bytes of records that waited for their turn, at most */
-	/* By trace, event, CPU; the reader's, until its next call. */
-	const struct pev_reader_loss *losses;
+	uint64_t max_waiting;          /* bytes of records that waited for their turn, at most */
+	const struct pev_loss *losses; /* by trace, event, CPU; the reader's, until its next call */
 	size_t nr_losses;
 };
 
-struct pev_reader_stats pev_reader_stats(struct pev_reader *r);
+struct pev_reader_stats pev_reader_stats(const struct pev_reader *r);
 
-/* What was lost of a trace on the way, the files of a folder together; and the first sentence about
- * it, NULL when there was none. */
+/* What was lost of a trace on the way, the files of a folder together. */
 struct pev_trace_damage pev_reader_damage(const struct pev_reader *r, size_t trace);
-const char *pev_reader_damage_words(const struct pev_reader *r, size_t trace);
+
+/* The same and the records left out in one sentence; false when there is nothing to say. */
+bool pev_reader_damage_words(const struct pev_reader *r, size_t trace, struct pev_err *ret);

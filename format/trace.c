@@ -406,6 +406,21 @@ static int learn(struct pev_trace *t, const struct pev_trace_record *rec, struct
 			       with_payload ? (size_t)rec->payload : 0, err);
 }
 
+/* A block that the one who reads does not want. */
+static bool skip_block(struct pev_trace *t, const struct pev_trace_record *rec)
+{
+	struct pev_block_head head;
+
+	if (!t->options.skip_block || t->head.swap ||
+	    pev_block_head_read(rec->bytes, rec->size, false, &head) <= 0 ||
+	    !t->options.skip_block(t->options.userdata, &head) ||
+	    pev_block_head_read(rec->bytes, rec->size, true, &head) <= 0)
+		return false;
+	t->skipped_blocks++;
+	t->skipped_samples += head.samples;
+	return true;
+}
+
 int pev_trace_next(struct pev_trace *t, struct pev_trace_record *ret, struct pev_err *err)
 {
 	struct pev_err own = PEV_ERR_INIT;
@@ -427,6 +442,8 @@ int pev_trace_next(struct pev_trace *t, struct pev_trace_record *ret, struct pev
 			return r;
 		if (!is_compressed(&ret->hdr) || t->options.raw)
 			break;
+		if (skip_block(t, ret))
+			continue;
 		r = unpack(t, ret->bytes, ret->size, &ret->hdr, err);
 		if (r < 0)
 			return r;
@@ -441,6 +458,15 @@ uint64_t pev_trace_at(const struct pev_trace *t)
 {
 	/* Records of a COMPRESSED record come out of it while the input stands in front of it. */
 	return t->in.offset;
+}
+
+void pev_trace_rest(struct pev_trace *t)
+{
+	if (t->raw_pos == t->raw.size) {
+		pev_buf_done(&t->raw);
+		t->raw_pos = 0;
+	}
+	pev_input_rest(&t->in);
 }
 
 int pev_trace_copy_payload(struct pev_trace *t, const struct pev_trace_record *rec,

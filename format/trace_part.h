@@ -30,6 +30,8 @@ struct pev_trace {
 	size_t raw_pos;
 	bool raw_ours;       /* it is a block of ours */
 	uint64_t raw_offset; /* in the file, of the COMPRESSED record */
+
+	uint64_t skipped_blocks, skipped_samples; /* by options.skip_block */
 };
 
 /* Adds an event; takes ownership of nothing. -ENOMEM. */
