@@ -209,6 +209,7 @@ static int tell_world(struct pev_recording *rec, struct pev_err *err)
 {
 	const struct pev_rec_hdr init = { .type = PEV_REC_FINISHED_INIT, .size = sizeof(init) };
 	const struct pev_event *const tracking = &rec->events.events[tracking_index(rec)];
+	_cleanup_(pev_bpf_features_done) struct pev_bpf_features bpf = { 0 };
 	struct put_ctx ctx = { .rec = rec, .err = err };
 	const struct pev_sink sink = { .put = put_made, .userdata = &ctx };
 	const bool whole = pev_target_system_wide(&rec->target);
@@ -233,7 +234,9 @@ static int tell_world(struct pev_recording *rec, struct pev_err *err)
 		 */
 		opts.nr_tids = 0;
 	}
-	r = pev_snapshot(&opts, &sink, &rec->snapshot, NULL, err);
+	r = pev_snapshot(&opts, &sink, &rec->snapshot, &bpf, err);
+	if (r == 0)
+		r = pev_header_set_bpf(rec->header, &bpf, err);
 	if (r < 0)
 		return r;
 	r = pev_drain_put(&rec->drain, &init, sizeof(init), err);

@@ -37,3 +37,12 @@ struct pev_filter {
 	struct pev_filter_names dsos; /* paths or file names */
 	struct pev_filter_names symbols;
 };
+
+/* Whether a list lets something through; an empty one lets everything. A NULL name is in no list.
+ */
+bool pev_filter_has_name(const struct pev_filter_names *list, const char *name);
+bool pev_filter_has_number(const struct pev_filter_numbers *list, uint32_t number);
+bool pev_filter_has_time(const struct pev_filter *f, uint64_t time_ns);
+bool pev_filter_has_cgroup(const struct pev_filter_names *list, const char *path);
+bool pev_filter_has_dso(const struct pev_filter_names *list, const char *path,
+			const char *short_name);

@@ -33,16 +33,15 @@
 
 struct pev_profile;
 
-/* What a key is made of; what was not asked for is 0 in it. */
+/* What a key is made of, beside the event; what was not asked for is 0 in it. */
 enum pev_profile_key_part {
-	PEV_KEY_EVENT = 1 << 0,
-	PEV_KEY_COMM = 1 << 1,
-	PEV_KEY_PID = 1 << 2,
-	PEV_KEY_TID = 1 << 3,
-	PEV_KEY_CPU = 1 << 4,
-	PEV_KEY_CGROUP = 1 << 5,
-	PEV_KEY_TRACE = 1 << 6,
-	PEV_KEY_TIME = 1 << 7, /* the slice of time, see ->max_slices */
+	PEV_KEY_COMM = 1 << 0,
+	PEV_KEY_PID = 1 << 1,
+	PEV_KEY_TID = 1 << 2,
+	PEV_KEY_CPU = 1 << 3,
+	PEV_KEY_CGROUP = 1 << 4,
+	PEV_KEY_TRACE = 1 << 5,
+	PEV_KEY_TIME = 1 << 6, /* the slice of time, see ->max_slices */
 };
 
 struct pev_profile_options {

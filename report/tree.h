@@ -4,36 +4,39 @@
 
 #include "report/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
  * What is the same function is for the view to say: it gives each frame of each code a label, a
- * number of its own choice, and frames of the same caller and label become one node. Labels of
- * code c are at ->first[c], innermost first, as many as it has frames.
+ * number of its own choice, and frames below the same caller with the same label become one node.
+ * Frame f of code c has the label ->of[->first[c] + f], or PEV_LABEL_NONE: then it is left out.
  */
 struct pev_labels {
-	uint32_t *first;  /* by code */
-	uint32_t *labels; /* by first[code] + frame */
-	size_t nr_labels; /* in all */
+	uint32_t *first; /* owned; by code */
+	uint32_t *of;    /* owned */
+	uint32_t nr;     /* labels are below */
 };
+
+#define PEV_LABEL_NONE UINT32_MAX
 
 void pev_labels_done(struct pev_labels *l);
 
-/* What two frames have in common when they have the same label. */
+/* Makes room for the labels of all frames of @d, which are PEV_LABEL_NONE; ->nr is 0. -ENOMEM. */
+int pev_labels_init(struct pev_labels *l, const struct pev_profile_data *d);
+
+/* What frames with the same label have in common. */
 enum pev_label_by {
-	PEV_LABEL_NAME_DSO, /* the function and the file it is in; frames without a name are one
-			       per file */
-	PEV_LABEL_LINE,     /* and the line of the source */
-	PEV_LABEL_ADDRESS,  /* and the address */
+	/* The name of the function and the path of its file; those without a name are one per file.
+	 */
+	PEV_LABEL_NAME,
+	/* And the line of the source. */
+	PEV_LABEL_LINE,
 };
 
-/*
- * Labels from 0 on without gaps, in the order of first sight. ->ret_frames[label] is one frame that
- * has it: an index of ->labels. To be freed. -ENOMEM.
- */
-int pev_labels_make(const struct pev_profile_data *d, enum pev_label_by by, struct pev_labels *ret,
-		    uint32_t **ret_frames, size_t *ret_nr);
+/* Labels all frames, in the order of first sight. -ENOMEM. */
+int pev_labels_make(struct pev_labels *l, const struct pev_profile_data *d, enum pev_label_by by);
 
 /* Number 0 is the root; a node comes after its parent. */
 struct pev_tree_node {
@@ -42,16 +45,16 @@ struct pev_tree_node {
 	uint32_t code, frame; /* one that is here: data.codes[code].frames[frame] */
 };
 
+/* Zero-initialise to start, pev_tree_done() to end. */
 struct pev_tree {
 	struct pev_tree_node *nodes; /* owned */
-	size_t nr_nodes;
+	uint32_t nr_nodes, cap_nodes;
 	uint32_t *leaves; /* owned; by stack: the node where it ends */
-	size_t nr_leaves;
 };
 
 void pev_tree_done(struct pev_tree *t);
 
-/* Builds the tree of all stacks of @d: callers next to the root, or with @inverted next to the
- * leaves. -ENOMEM. */
-int pev_tree_make(const struct pev_profile_data *d, const struct pev_labels *labels, bool inverted,
-		  struct pev_tree *ret);
+/* The tree of all stacks of @d: outermost callers next to the root, or with @inverted where samples
+ * were. -ENOMEM, -E2BIG. */
+int pev_tree_make(struct pev_tree *t, const struct pev_profile_data *d,
+		  const struct pev_labels *labels, bool inverted);
