@@ -15,24 +15,23 @@ void pev_labels_done(struct pev_labels *l)
 	*l = (struct pev_labels){ 0 };
 }
 
-int pev_labels_init(struct pev_labels *l, const struct pev_profile_data *d)
+/* Room for the labels of all frames. */
+static int init_labels(struct pev_labels *l, const struct pev_profile_data *d)
 {
 	uint64_t nr = 0;
 
 	for (uint32_t c = 0; c < d->nr_codes; c++)
 		nr += d->codes[c].nr_frames;
+	if (nr >= UINT32_MAX)
+		return -E2BIG;
 	*l = (struct pev_labels){
 		.first = calloc(d->nr_codes + 1ULL, sizeof(*l->first)),
 		.of = calloc(nr + 1, sizeof(*l->of)),
 	};
-	if (!l->first || !l->of || nr >= UINT32_MAX) {
-		pev_labels_done(l);
+	if (!l->first || !l->of)
 		return -ENOMEM;
-	}
 	for (uint32_t c = 0; c < d->nr_codes; c++)
 		l->first[c + 1] = l->first[c] + d->codes[c].nr_frames;
-	for (uint64_t i = 0; i < nr; i++)
-		l->of[i] = PEV_LABEL_NONE;
 	return 0;
 }
 
@@ -88,7 +87,7 @@ static int label_of(struct seen *s, const struct pev_frame *f, enum pev_label_by
 int pev_labels_make(struct pev_labels *l, const struct pev_profile_data *d, enum pev_label_by by)
 {
 	_cleanup_(seen_done) struct seen seen = { 0 };
-	int r = pev_labels_init(l, d);
+	int r = init_labels(l, d);
 
 	for (uint32_t c = 0; c < d->nr_codes && r == 0; c++)
 		for (uint32_t f = 0; f < d->codes[c].nr_frames && r == 0; f++)
@@ -119,22 +118,20 @@ static void grow_done(struct grow *g)
 	pev_index_done(&g->index);
 }
 
-/* The child of *node for frame @frame of @code, which becomes *node. */
-static int step(struct grow *g, uint32_t code, uint32_t frame, uint32_t *node)
+/* The child of *node for label number @i, one of @code's, which becomes *node. */
+static int step(struct grow *g, uint32_t code, uint32_t i, uint32_t *node)
 {
 	struct pev_tree *const t = g->tree;
 	const struct pev_tree_node want = {
 		.parent = *node,
-		.label = g->labels->of[g->labels->first[code] + frame],
+		.label = g->labels->of[i],
 		.code = code,
-		.frame = frame,
+		.at = i - g->labels->first[code],
 	};
 	const uint64_t hash = pev_hash_u64((uint64_t)want.parent << 32 | want.label);
 	struct pev_probe at = pev_index_probe(&g->index, hash);
 	int r;
 
-	if (want.label == PEV_LABEL_NONE)
-		return 0;
 	while (pev_index_next(&g->index, &at))
 		if (t->nodes[at.found].parent == want.parent &&
 		    t->nodes[at.found].label == want.label) {
@@ -155,6 +152,7 @@ static int step(struct grow *g, uint32_t code, uint32_t frame, uint32_t *node)
 static int grow_from_root(struct grow *g)
 {
 	const struct pev_profile_data *const d = g->d;
+	const uint32_t *const first = g->labels->first;
 	_cleanup_free_ uint32_t *place = calloc(d->nr_nodes, sizeof(*place));
 	int r = 0;
 
@@ -164,8 +162,8 @@ static int grow_from_root(struct grow *g)
 		const uint32_t code = d->nodes[n].code;
 
 		place[n] = place[d->nodes[n].parent];
-		for (uint32_t f = d->codes[code].nr_frames; f-- > 0 && r == 0;)
-			r = step(g, code, f, &place[n]);
+		for (uint32_t i = first[code + 1]; i-- > first[code] && r == 0;)
+			r = step(g, code, i, &place[n]);
 	}
 	for (uint32_t s = 0; s < d->nr_stacks; s++)
 		g->tree->leaves[s] = place[d->stacks[s].leaf];
@@ -175,6 +173,7 @@ static int grow_from_root(struct grow *g)
 static int grow_from_leaves(struct grow *g)
 {
 	const struct pev_profile_data *const d = g->d;
+	const uint32_t *const first = g->labels->first;
 	int r = 0;
 
 	for (uint32_t s = 0; s < d->nr_stacks && r == 0; s++) {
@@ -183,8 +182,8 @@ static int grow_from_leaves(struct grow *g)
 		for (uint32_t n = d->stacks[s].leaf; n && r == 0; n = d->nodes[n].parent) {
 			const uint32_t code = d->nodes[n].code;
 
-			for (uint32_t f = 0; f < d->codes[code].nr_frames && r == 0; f++)
-				r = step(g, code, f, place);
+			for (uint32_t i = first[code]; i < first[code + 1] && r == 0; i++)
+				r = step(g, code, i, place);
 		}
 	}
 	return r;
@@ -199,7 +198,7 @@ int pev_tree_make(struct pev_tree *t, const struct pev_profile_data *d,
 	*t = (struct pev_tree){ .leaves = calloc(d->nr_stacks + 1ULL, sizeof(*t->leaves)) };
 	r = t->leaves ? PEV_ARRAY_ROOM(t->nodes, t->nr_nodes, t->cap_nodes) : -ENOMEM;
 	if (r == 0) {
-		t->nodes[t->nr_nodes++] = (struct pev_tree_node){ .label = PEV_LABEL_NONE };
+		t->nodes[t->nr_nodes++] = (struct pev_tree_node){ 0 };
 		r = inverted ? grow_from_leaves(&g) : grow_from_root(&g);
 	}
 	if (r < 0)

@@ -9,22 +9,18 @@
 #include <stdint.h>
 
 /*
- * What is the same function is for the view to say: it gives each frame of each code a label, a
- * number of its own choice, and frames below the same caller with the same label become one node.
- * Frame f of code c has the label ->of[->first[c] + f], or PEV_LABEL_NONE: then it is left out.
+ * What is the same function is for the view to say: it gives each code labels, numbers of its own
+ * choice, and labels that are equal below the same caller become one node. Mostly a code has a
+ * label for each of its frames; innermost first, those of code c are of[first[c]] to of[first[c +
+ * 1] - 1].
  */
 struct pev_labels {
-	uint32_t *first; /* owned; by code */
+	uint32_t *first; /* owned; by code, and one more */
 	uint32_t *of;    /* owned */
 	uint32_t nr;     /* labels are below */
 };
 
-#define PEV_LABEL_NONE UINT32_MAX
-
 void pev_labels_done(struct pev_labels *l);
-
-/* Makes room for the labels of all frames of @d, which are PEV_LABEL_NONE; ->nr is 0. -ENOMEM. */
-int pev_labels_init(struct pev_labels *l, const struct pev_profile_data *d);
 
 /* What frames with the same label have in common. */
 enum pev_label_by {
@@ -35,14 +31,15 @@ enum pev_label_by {
 	PEV_LABEL_LINE,
 };
 
-/* Labels all frames, in the order of first sight. -ENOMEM. */
+/* A label for each frame, numbered in the order of first sight. -ENOMEM, -E2BIG. */
 int pev_labels_make(struct pev_labels *l, const struct pev_profile_data *d, enum pev_label_by by);
 
 /* Number 0 is the root; a node comes after its parent. */
 struct pev_tree_node {
 	uint32_t parent;
 	uint32_t label;
-	uint32_t code, frame; /* one that is here: data.codes[code].frames[frame] */
+	/* One code that is here, and which of its labels; of pev_labels_make(): the frame. */
+	uint32_t code, at;
 };
 
 /* Zero-initialise to start, pev_tree_done() to end. */

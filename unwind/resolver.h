@@ -150,11 +150,19 @@ int pev_resolver_chain(struct pev_resolver *r, uint32_t trace, const struct pev_
 		       struct pev_err *err);
 
 /*
- * What is at @address of process @pid at this moment, in @mode (PEV_MISC_KERNEL, ...): for
- * sample.addr and for branch records. Data mappings count, too.
+ * Appends the user part that a CALLCHAIN_DEFERRED record brings to the chain of the sample that has
+ * ->deferred set and the same ->cookie. 0 or -ENOMEM.
  */
-void pev_resolver_at(struct pev_resolver *r, uint32_t trace, uint32_t pid, uint8_t mode,
-		     uint64_t address, struct pev_code *ret);
+int pev_resolver_chain_deferred(struct pev_resolver *r, uint32_t trace,
+				const struct pev_record *rec, struct pev_chain *chain,
+				struct pev_err *err);
+
+/*
+ * What is at @address of process @pid at this moment, in @mode (PEV_MISC_KERNEL, ...): for
+ * sample.addr and for branch records. Data mappings count, too. 0 or -ENOMEM.
+ */
+int pev_resolver_at(struct pev_resolver *r, uint32_t trace, uint32_t pid, uint8_t mode,
+		    uint64_t address, struct pev_code *ret, struct pev_err *err);
 
 /*
  * A function that is at an address: really there (the last one of the array), or inlined (those

@@ -35,8 +35,9 @@ struct pev_task {
 };
 
 /*
- * Zero-initialise to start, set ->strings (borrowed), pev_tasks_done() to end. Tasks that ended stay
- * for a while, since samples of their last moments may come late; then the oldest are forgotten.
+ * Zero-initialise to start, set ->strings (borrowed), pev_tasks_done() to end. Tasks that ended
+ * stay for a while, since samples of their last moments may come late; then the oldest are
+ * forgotten.
  */
 struct pev_tasks {
 	struct pev_strings *strings;
@@ -69,8 +70,8 @@ struct pev_fork {
 };
 
 /*
- * A new task, named like its parent. It has the memory of its process, or as a new process a copy of
- * its parent's. A task that had its number is gone. -ENOMEM.
+ * A new task, named like its parent. It has the memory of its process, or as a new process a copy
+ * of its parent's. A task that had its number is gone. -ENOMEM.
  */
 int pev_tasks_fork(struct pev_tasks *t, const struct pev_fork *fork);
 
