@@ -134,9 +134,8 @@ static int label_codes(struct adding *a)
 		a->first[c] = at;
 		for (uint32_t i = 0; i < d->codes[c].nr_frames; i++, at++) {
 			const struct pev_frame *const f = &d->codes[c].frames[i];
-			const int r =
-				add_label(a->tree, f->name ? f->name : "[unknown]",
-					  f->dso ? f->dso : "", &a->labels[at]);
+			const int r = add_label(a->tree, f->name ? f->name : "[unknown]",
+						f->dso ? f->dso : "", &a->labels[at]);
 
 			if (r < 0)
 				return r;
@@ -198,8 +197,8 @@ static int descend_code(struct adding *a, uint32_t code, uint32_t *node)
 	const struct pev_profile_code *const c = &a->d->codes[code];
 
 	for (uint32_t i = c->nr_frames; i-- > 0;) {
-		const int r = descend(a->tree, a->labels[a->first[code] + i], kind_of(&c->frames[i]),
-				      node);
+		const int r = descend(a->tree, a->labels[a->first[code] + i],
+				      kind_of(&c->frames[i]), node);
 
 		if (r < 0)
 			return r;

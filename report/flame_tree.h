@@ -18,7 +18,11 @@ enum pev_flame_kind {
 	PEV_FLAME_UNKNOWN, /* without a name */
 };
 
-enum pev_flame_side { PEV_FLAME_AFTER, PEV_FLAME_BEFORE, PEV_FLAME_NR_SIDES };
+enum pev_flame_side {
+	PEV_FLAME_AFTER,
+	PEV_FLAME_BEFORE,
+	PEV_FLAME_NR_SIDES
+};
 
 /* A function, told by both strings; they are the profile's. */
 struct pev_flame_label {

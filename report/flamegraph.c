@@ -22,6 +22,7 @@
 #include "base/buf.h"
 #include "base/checked.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "report/flame_tree.h"
 #include "report/flamegraph_page.h"
 #include "report/json.h"
@@ -218,8 +219,9 @@ int pev_flamegraph_write(const struct pev_profile_data *after,
 	if (r < 0)
 		return r;
 	if (!t.nr_events)
-		return pev_err_set(err, -ENODATA, "there are no samples to draw: nothing was "
-						  "recorded, or no sample passes the filters");
+		return pev_err_set(err, -ENODATA,
+				   "there are no samples to draw: nothing was "
+				   "recorded, or no sample passes the filters");
 	(void)fwrite(pev_flamegraph_head, 1, pev_flamegraph_head_size, out);
 	write_head(options, out);
 	r = write_labels(&t, out);

@@ -137,11 +137,15 @@ function set_up_canvas(c, width, tall) {
 
 let letter = 0;
 
-function draw_text(g, text, x, y, w, ink) {
+/* The whole name where it fits, or the short one, or what fits of it. */
+function draw_name(g, node, x, y, w, ink) {
 	const fits = Math.floor((w - 8) / letter);
+	let text = name_of(node);
 
 	if (fits < 2)
 		return;
+	if (text.length > fits && node)
+		text = short_name(view.label(node));
 	g.fillStyle = ink;
 	g.fillText(text.length <= fits ? text : text.slice(0, fits - 1) + "…", x + 4, y + ROW / 2 + .5);
 }
@@ -162,7 +166,7 @@ function draw_rect(g, r, y, inks) {
 		g.fillRect(r.x, y, w, h);
 	}
 	if (r.w > 20)
-		draw_text(g, name_of(r.node), Math.max(r.x, 0), y, w, match ? inks.back : inks.text);
+		draw_name(g, r.node, r.x, y, w, match ? inks.back : inks.text);
 	g.globalAlpha = 1;
 	if (r.node === state.hover || (r.node === state.focus && document.activeElement === canvas)) {
 		g.strokeStyle = inks.text;
@@ -202,7 +206,6 @@ function draw() {
 function redraw(home) {
 	lay_out();
 	$("spacer").style.height = Math.max(height(), shown_height()) + "px";
-	canvas.style.marginTop = "0";
 	if (home)
 		scroller.scrollTop = state.icicle ? 0 : Math.max(0, height() - shown_height());
 	draw();

@@ -64,6 +64,20 @@ const labels = (() => {
 	return data.names.map(name => ({ name, dso: data.dsos[dsos.next()] }));
 })();
 
+/* Names without what C++ and Rust have in brackets and before them, and not too long. */
+const short_names = new Array(labels.length);
+
+function short_name(label) {
+	if (short_names[label])
+		return short_names[label];
+	const name = labels[label].name;
+	let bare = name;
+	for (let last = ""; last !== bare;)
+		[last, bare] = [bare, bare.replace(/<[^<>]*>|\([^()]*\)( const)?/g, "")];
+	bare = (bare.trim() || name).replace(/^.* (?=[\w:~]+$)/, "");
+	return short_names[label] = bare.length > 48 ? bare.slice(0, 47) + "…" : bare;
+}
+
 /* Kind of each function, for the table: that of the first node. */
 const label_kind = new Uint8Array(labels.length);
 for (let i = tree.n - 1; i > 0; i--)

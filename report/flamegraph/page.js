@@ -10,7 +10,7 @@ function summary_text() {
 	else
 		parts.push(`${count(total)} samples of ${event.name}${time ? ` over ${duration((state.until === Infinity ? time.span_ms : (state.until - state.from) * time.slice_ms))}` : ""}.`);
 	if (top.length)
-		parts.push("Most in " + top.map(i => `${labels[i].name} (${percent(functions.self[i], total)})`).join(", ") + ".");
+		parts.push("Most in " + top.map(i => `${short_name(i)} (${percent(functions.self[i], total)})`).join(", ") + ".");
 	return parts.join(" ");
 }
 

@@ -57,8 +57,10 @@ function draw_timeline() {
 	const g = set_up_canvas(timeline, width, tall), ink = inks();
 	const bars = slice_counts();
 	const wide = (width - 2 * MARGIN) / time.slices, floor = tall - AXIS;
-	/* Bars of at least a pixel: neighbours are summed where there are more slices. */
-	const join = Math.max(1, Math.ceil(1.5 / wide));
+	/* Neighbours are summed, to bars wide enough to be seen, and of more than a few samples each
+	 * where that leaves enough bars. */
+	const all = bars.reduce((a, b) => a + b, 0);
+	const join = Math.max(1, Math.ceil(time.slices / Math.min(width / 4, Math.max(60, all / 8))));
 	const sums = [];
 
 	for (let i = 0; i < bars.length; i += join)
@@ -73,7 +75,8 @@ function draw_timeline() {
 
 		g.fillStyle = ink.bars;
 		g.globalAlpha = selected && !inside ? .35 : 1;
-		g.fillRect(MARGIN + i * join * wide, floor - h, Math.max(wide * join - (wide * join > 3 ? 1 : 0), .8), h);
+		const x = i * join * wide, w = Math.min(join * wide, time.slices * wide - x);
+		g.fillRect(MARGIN + x, floor - h, Math.max(w - (w > 3 ? 1 : 0), .8), h);
 	}
 	g.globalAlpha = 1;
 	if (selected) {
