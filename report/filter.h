@@ -25,7 +25,7 @@ struct pev_filter {
 	/* Tested on each record: those that fail count nowhere. */
 	struct pev_filter_numbers cpus;
 	struct pev_filter_names events;
-	/* In the time of the reader, ascending. Give the whole span to pev_reader_set_time(), too:
+	/* In the time of the reader. Give the whole span to pev_reader_set_time(), too:
 	 * that is where the speed is. */
 	const struct pev_time_range *times;
 	size_t nr_times; /* 0: any */
