@@ -18,6 +18,7 @@ int cmd_record(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_info(int argc, char **argv);
+int cmd_flamegraph(int argc, char **argv);
 
 /* "pevrec: <sentence>" on stderr. */
 void cmd_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
