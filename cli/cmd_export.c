@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/view.h"
 #include "report/folded.h"
+#include "report/pprof.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -30,9 +31,11 @@ static void args_done(struct args *a)
 	view_done(&a->view);
 }
 
-static int export_folded(struct args *a, FILE *out, struct pev_err *err)
+/* All of the view as counted and named stacks. */
+static int make_profile(struct args *a, unsigned int key, struct pev_profile **ret,
+			struct pev_err *err)
 {
-	const struct pev_profile_options how = { .key = PEV_KEY_COMM, .filter = &a->view.filter };
+	const struct pev_profile_options how = { .key = key, .filter = &a->view.filter };
 	_cleanup_(pev_profile_freep) struct pev_profile *p = NULL;
 	int r = pev_profile_new(&how, a->view.resolver, &p, err);
 
@@ -40,11 +43,32 @@ static int export_folded(struct args *a, FILE *out, struct pev_err *err)
 		r = pev_profile_read(p, a->view.reader, err);
 	if (r == 0)
 		r = pev_profile_name(p, progress_name, NULL, err);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(p);
+	return 0;
+}
+
+static int export_folded(struct args *a, FILE *out, struct pev_err *err)
+{
+	_cleanup_(pev_profile_freep) struct pev_profile *p = NULL;
+	const int r = make_profile(a, PEV_KEY_COMM, &p, err);
+
 	return r == 0 ? pev_folded_write(pev_profile_data(p), out, err) : r;
+}
+
+static int export_pprof(struct args *a, FILE *out, struct pev_err *err)
+{
+	const struct pev_clock clock = pev_reader_clock(a->view.reader);
+	_cleanup_(pev_profile_freep) struct pev_profile *p = NULL;
+	const int r = make_profile(a, PEV_PPROF_KEY, &p, err);
+
+	return r == 0 ? pev_pprof_write(pev_profile_data(p), PEV_PPROF_KEY, &clock, out, err) : r;
 }
 
 static const struct format formats[] = {
 	{ "folded", "a line for each stack, as stackcollapse-perf.pl has them", export_folded },
+	{ "pprof", "gzipped profile.proto, for go tool pprof", export_pprof },
 };
 
 enum key {

@@ -26,19 +26,11 @@
 #include "report/flame_tree.h"
 #include "report/flamegraph_page.h"
 #include "report/json.h"
+#include "report/proto.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-
-static void put_number(struct pev_buf *b, uint64_t v)
-{
-	while (v > 127) {
-		pev_buf_u8(b, (uint8_t)(v & 127) | 128);
-		v >>= 7;
-	}
-	pev_buf_u8(b, (uint8_t)v);
-}
 
 /* Writes @b as a string, and empties it. */
 static void write_numbers(const char *key, struct pev_buf *b, FILE *out)
@@ -73,7 +65,7 @@ static int write_dsos(const struct pev_flame_tree *t, FILE *out, struct pev_buf 
 			(void)fputs(number ? "," : "", out);
 			pev_json_string(dso, out);
 		}
-		put_number(ret, number);
+		pev_proto_varint(ret, number);
 	}
 	(void)fputs("],", out);
 	pev_index_done(&index);
@@ -109,8 +101,8 @@ static int write_nodes(const struct pev_flame_tree *t, FILE *out)
 		const struct pev_flame_node *const n = &t->nodes[i];
 
 		depth[i] = depth[n->parent] + 1;
-		put_number(&b, depth[i - 1] + 1 - depth[i]);
-		put_number(&b, (uint64_t)n->label * 8 + n->kind);
+		pev_proto_varint(&b, depth[i - 1] + 1 - depth[i]);
+		pev_proto_varint(&b, (uint64_t)n->label * 8 + n->kind);
 	}
 	if (pev_buf_status(&b) < 0)
 		return -ENOMEM;
@@ -133,12 +125,12 @@ static int write_counts(const struct pev_flame_tree *t, uint32_t event, enum pev
 		while (i < t->nr_counts && t->counts[i].event == event &&
 		       t->counts[i].side == side && t->counts[i].node == t->counts[first].node)
 			i++;
-		put_number(&b, t->counts[first].node - node);
-		put_number(&b, i - first);
+		pev_proto_varint(&b, t->counts[first].node - node);
+		pev_proto_varint(&b, i - first);
 		node = t->counts[first].node;
 		for (uint32_t c = first; c < i; c++) {
-			put_number(&b, t->counts[c].slice - slice);
-			put_number(&b, t->counts[c].samples);
+			pev_proto_varint(&b, t->counts[c].slice - slice);
+			pev_proto_varint(&b, t->counts[c].samples);
 			slice = t->counts[c].slice;
 		}
 	}
