@@ -6,12 +6,18 @@
 #include "cli/outfile.h"
 #include "cli/progress.h"
 #include "cli/view.h"
+#include "report/firefox.h"
 #include "report/folded.h"
 #include "report/pprof.h"
+#include "report/speedscope.h"
+#include "report/threads.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <string.h>
+
+/* Formats with times get slices of a millisecond for half an hour, then of two. */
+#define MAX_SLICES (1U << 21)
 
 struct args {
 	struct view view;
@@ -35,7 +41,9 @@ static void args_done(struct args *a)
 static int make_profile(struct args *a, unsigned int key, struct pev_profile **ret,
 			struct pev_err *err)
 {
-	const struct pev_profile_options how = { .key = key, .filter = &a->view.filter };
+	const struct pev_profile_options how = { .key = key,
+						 .filter = &a->view.filter,
+						 .max_slices = MAX_SLICES };
 	_cleanup_(pev_profile_freep) struct pev_profile *p = NULL;
 	int r = pev_profile_new(&how, a->view.resolver, &p, err);
 
@@ -66,9 +74,32 @@ static int export_pprof(struct args *a, FILE *out, struct pev_err *err)
 	return r == 0 ? pev_pprof_write(pev_profile_data(p), PEV_PPROF_KEY, &clock, out, err) : r;
 }
 
+static int export_speedscope(struct args *a, FILE *out, struct pev_err *err)
+{
+	_cleanup_(pev_profile_freep) struct pev_profile *p = NULL;
+	const int r = make_profile(a, PEV_THREADS_KEY, &p, err);
+
+	return r == 0 ? pev_speedscope_write(pev_profile_data(p),
+					     pev_reader_path(a->view.reader, 0), out, err)
+		      : r;
+}
+
+static int export_firefox(struct args *a, FILE *out, struct pev_err *err)
+{
+	const struct pev_clock clock = pev_reader_clock(a->view.reader);
+	_cleanup_(pev_profile_freep) struct pev_profile *p = NULL;
+	const int r = make_profile(a, PEV_THREADS_KEY, &p, err);
+
+	return r == 0 ? pev_firefox_write(pev_profile_data(p), pev_reader_path(a->view.reader, 0),
+					  &clock, out, err)
+		      : r;
+}
+
 static const struct format formats[] = {
 	{ "folded", "a line for each stack, as stackcollapse-perf.pl has them", export_folded },
 	{ "pprof", "gzipped profile.proto, for go tool pprof", export_pprof },
+	{ "speedscope", "JSON for www.speedscope.app", export_speedscope },
+	{ "firefox", "JSON for profiler.firefox.com", export_firefox },
 };
 
 enum key {

@@ -88,7 +88,7 @@ static bool is_jit(const char *dso)
 	       starts_with(name, "jitted-");
 }
 
-static enum pev_flame_kind kind_of(const struct pev_frame *f)
+enum pev_flame_kind pev_flame_kind_of(const struct pev_frame *f)
 {
 	if (!f->name)
 		return PEV_FLAME_UNKNOWN;
@@ -198,7 +198,7 @@ static int descend_code(struct adding *a, uint32_t code, uint32_t *node)
 
 	for (uint32_t i = c->nr_frames; i-- > 0;) {
 		const int r = descend(a->tree, a->labels[a->first[code] + i],
-				      kind_of(&c->frames[i]), node);
+				      pev_flame_kind_of(&c->frames[i]), node);
 
 		if (r < 0)
 			return r;

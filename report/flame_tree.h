@@ -18,6 +18,8 @@ enum pev_flame_kind {
 	PEV_FLAME_UNKNOWN, /* without a name */
 };
 
+enum pev_flame_kind pev_flame_kind_of(const struct pev_frame *f);
+
 enum pev_flame_side {
 	PEV_FLAME_AFTER,
 	PEV_FLAME_BEFORE,

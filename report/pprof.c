@@ -17,6 +17,7 @@
 #include "report/gzip.h"
 #include "report/index.h"
 #include "report/proto.h"
+#include "report/string_pool.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -84,23 +85,21 @@ struct writer {
 	const struct pev_profile_data *d;
 	unsigned int key;
 	struct pev_gzip *gzip;
-	struct pev_buf top;        /* fields of the Profile, to be compressed */
-	struct pev_buf msg, inner; /* a message of it being made, and one in that */
-	struct pev_buf text;       /* for a name that is made here */
-	const char **strings;      /* owned, each of them */
-	struct pev_index string_index, mapping_index, function_index;
+	struct pev_buf top;             /* fields of the Profile, to be compressed */
+	struct pev_buf msg, inner;      /* a message of it being made, and one in that */
+	struct pev_buf text;            /* for a name that is made here */
+	struct pev_string_pool strings; /* 0: the empty one */
+	struct pev_index mapping_index, function_index;
 	struct mapping *mappings;
 	struct function *functions;
 	uint32_t *code_mapping; /* by code: number of its mapping, 1 and up; 0: none */
-	uint32_t nr_strings, cap_strings, nr_mappings, cap_mappings, nr_functions, cap_functions;
+	uint32_t nr_mappings, cap_mappings, nr_functions, cap_functions;
 	int r; /* the first failure to remember something */
 };
 
 static void writer_done(struct writer *w)
 {
-	for (uint32_t i = 0; i < w->nr_strings; i++)
-		free((char *)(uintptr_t)w->strings[i]);
-	free((void *)w->strings);
+	pev_string_pool_done(&w->strings);
 	free(w->mappings);
 	free(w->functions);
 	free(w->code_mapping);
@@ -108,30 +107,14 @@ static void writer_done(struct writer *w)
 	pev_buf_done(&w->msg);
 	pev_buf_done(&w->inner);
 	pev_buf_done(&w->text);
-	pev_index_done(&w->string_index);
 	pev_index_done(&w->mapping_index);
 	pev_index_done(&w->function_index);
 	(void)pev_gzip_free(w->gzip);
 }
 
-/* The number of a string, which is copied; 0 is the empty one. */
 static uint64_t string(struct writer *w, const char *s)
 {
-	const uint64_t hash = pev_hash_bytes(s, strlen(s), 0);
-	struct pev_probe at = pev_index_probe(&w->string_index, hash);
-	char *copy;
-
-	while (pev_index_next(&w->string_index, &at))
-		if (!strcmp(w->strings[at.found], s))
-			return at.found;
-	if (PEV_ARRAY_ROOM(w->strings, w->nr_strings, w->cap_strings) < 0 || !(copy = strdup(s))) {
-		w->r = -ENOMEM;
-		return 0;
-	}
-	w->strings[w->nr_strings] = copy;
-	if (pev_index_add(&w->string_index, hash, w->nr_strings) < 0)
-		w->r = -ENOMEM;
-	return w->nr_strings++;
+	return pev_string_pool_add(&w->strings, s);
 }
 
 static uint64_t function(struct writer *w, const struct pev_frame *f)
@@ -251,7 +234,7 @@ static void put_mappings(struct writer *w)
 /* Hands what is gathered to the compressor when it is worth it, or with @all. */
 static int flush(struct writer *w, bool all, struct pev_err *err)
 {
-	int r = w->r ? w->r : pev_buf_status(&w->top);
+	int r = w->r ? w->r : w->strings.failed ? w->strings.failed : pev_buf_status(&w->top);
 
 	if (r < 0)
 		return pev_err_set(err, r, "cannot write the profile: %s", pev_errno_str(r));
@@ -434,8 +417,8 @@ static int put_strings(struct writer *w, struct pev_err *err)
 {
 	int r = 0;
 
-	for (uint32_t i = 0; r == 0 && i < w->nr_strings; i++) {
-		pev_proto_bytes(&w->top, PROFILE_STRING, w->strings[i], strlen(w->strings[i]));
+	for (uint32_t i = 0; r == 0 && i < w->strings.nr; i++) {
+		pev_proto_bytes(&w->top, PROFILE_STRING, w->strings.v[i], strlen(w->strings.v[i]));
 		r = flush(w, false, err);
 	}
 	return r;
