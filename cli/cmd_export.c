@@ -9,12 +9,15 @@
 #include "report/firefox.h"
 #include "report/folded.h"
 #include "report/pprof.h"
+#include "report/slice.h"
 #include "report/speedscope.h"
 #include "report/threads.h"
 
 #include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Formats with times get slices of a millisecond for half an hour, then of two. */
 #define MAX_SLICES (1U << 21)
@@ -23,6 +26,7 @@ struct args {
 	struct view view;
 	const struct format *format;
 	const char *output;
+	struct outfile out;
 };
 
 struct format {
@@ -34,6 +38,7 @@ struct format {
 
 static void args_done(struct args *a)
 {
+	outfile_done(&a->out);
 	view_done(&a->view);
 }
 
@@ -95,11 +100,36 @@ static int export_firefox(struct args *a, FILE *out, struct pev_err *err)
 		      : r;
 }
 
+/* A trace is sealed in its place, so it is made under the name of the temporary file; to a pipe it
+ * goes in pipe mode. */
+static int export_perfdata(struct args *a, FILE *out, struct pev_err *err)
+{
+	const char *const path = a->out.temporary;
+	struct pev_slice_counters counters;
+	int r;
+
+	if (path && unlink(path) < 0)
+		return pev_err_set(err, -errno, "cannot make way for %s: %s", path,
+				   pev_errno_str(errno));
+	r = pev_slice_write(a->view.reader, a->view.resolver, &a->view.filter,
+			    path ? path : a->out.path, path ? -1 : fileno(out), &counters, err);
+	if (r < 0)
+		return r;
+	progress_end();
+	if (counters.left_aux)
+		cmd_say("%" PRIu64 " records of AUX area data were left out", counters.left_aux);
+	if (!counters.samples)
+		cmd_say("no sample passes the filters; %" PRIu64 " were looked at",
+			counters.left_samples);
+	return 0;
+}
+
 static const struct format formats[] = {
 	{ "folded", "a line for each stack, as stackcollapse-perf.pl has them", export_folded },
 	{ "pprof", "gzipped profile.proto, for go tool pprof", export_pprof },
 	{ "speedscope", "JSON for www.speedscope.app", export_speedscope },
 	{ "firefox", "JSON for profiler.firefox.com", export_firefox },
+	{ "perfdata", "a trace of its own, with the samples that are asked for", export_perfdata },
 };
 
 enum key {
@@ -174,7 +204,6 @@ int cmd_export(int argc, char **argv)
 		.help_filter = help_filter,
 	};
 	static char name[] = "pevrec export";
-	_cleanup_(outfile_done) struct outfile out = { 0 };
 	_cleanup_(args_done) struct args a = { 0 };
 	struct pev_err err = PEV_ERR_INIT;
 	int r;
@@ -185,11 +214,11 @@ int cmd_export(int argc, char **argv)
 		return PEV_EXIT_USAGE;
 	r = view_open(&a.view, NULL, &err);
 	if (r == 0)
-		r = outfile_open(&out, a.output, &err);
+		r = outfile_open(&a.out, a.output, &err);
 	if (r == 0)
-		r = a.format->run(&a, out.f, &err);
+		r = a.format->run(&a, a.out.f, &err);
 	progress_end();
 	if (r == 0)
-		r = outfile_finish(&out, &err);
+		r = outfile_finish(&a.out, &err);
 	return r < 0 ? cmd_fail(&err) : 0;
 }
