@@ -276,11 +276,12 @@ static int unpack(struct pev_trace *t, const uint8_t *bytes, size_t size,
 /* A record out of ->raw. 1; 0 when there is no whole one left; -EBADMSG. */
 static int next_unpacked(struct pev_trace *t, struct pev_trace_record *ret, struct pev_err *err)
 {
-	const uint8_t *const p = t->raw.data + t->raw_pos;
 	const size_t left = t->raw.size - t->raw_pos;
+	const uint8_t *p;
 
 	if (left < sizeof(ret->hdr))
 		return 0;
+	p = t->raw.data + t->raw_pos;
 	pev_trace_hdr(t, p, &ret->hdr);
 	if (ret->hdr.size < sizeof(ret->hdr)) {
 		t->damage.blocks++;
@@ -312,6 +313,16 @@ static int cut(struct pev_trace *t, uint64_t offset, uint64_t have)
 	have += t->raw.size - t->raw_pos;
 	t->damage.cut_bytes = have;
 	return have ? damaged(t, offset, 0) : 0;
+}
+
+/* The next @left bytes are no records. */
+static int rubbish(struct pev_trace *t, uint64_t left)
+{
+	const uint64_t offset = t->in.offset;
+
+	t->finished = true;
+	t->damage.tail_bytes = pev_input_skip(&t->in, left);
+	return damaged(t, offset, 0);
 }
 
 /* The bytes that a record takes: a COMPRESSED2 whose aligned size overflowed the u16 says the truth
@@ -364,14 +375,9 @@ static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struc
 		return cut(t, t->in.offset, have);
 	pev_trace_hdr(t, p, &ret->hdr);
 	size = have == 16 ? true_size(t, p, &ret->hdr) : ret->hdr.size;
-	if (size < sizeof(ret->hdr)) {
-		/* What a seal that was interrupted appended, or rubbish: no record starts like
-		 * that. */
-		t->finished = true;
-		(void)damaged(t, t->in.offset, 0);
-		t->damage.tail_bytes = pev_input_skip(&t->in, left);
-		return 0;
-	}
+	/* What a seal that was interrupted appended, or rubbish: no record starts like that. */
+	if (size < sizeof(ret->hdr))
+		return rubbish(t, left);
 	ret->payload = have == 16 ? pev_trace_payload(t, p, &ret->hdr) : 0;
 	want = size;
 	if (ret->hdr.type == PEV_REC_HEADER_TRACING_DATA)
@@ -379,6 +385,9 @@ static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struc
 	p = pev_input_peek(&t->in, want, &have, err);
 	if (!p)
 		return err->code;
+	/* Nor does one that is cut: words that perf record said to the pipe at its end, for one. */
+	if ((have < want || size > left) && !pev_rec_type_name(ret->hdr.type))
+		return rubbish(t, left);
 	if (have < want || size > left)
 		return cut(t, t->in.offset, have);
 	ret->bytes = p;

@@ -148,7 +148,7 @@ static bool find_map(void *arg, uint64_t pc, struct pev_unwind_map *ret)
 {
 	struct work *const work = arg;
 	const struct pev_mapping *const m =
-		work->process ? pev_space_find(&work->process->space, pc) : NULL;
+		work->process ? pev_process_find(work->process, pc) : NULL;
 
 	if (!m)
 		return false;
@@ -168,7 +168,7 @@ static bool read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 {
 	struct work *const work = arg;
 	const struct pev_mapping *const m =
-		work->process ? pev_space_find(&work->process->space, addr) : NULL;
+		work->process ? pev_process_find(work->process, addr) : NULL;
 	const struct pev_image *image;
 	uint64_t offset;
 
@@ -180,6 +180,19 @@ static bool read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 		return false;
 	memcpy(buf, image->bytes + offset, size);
 	return true;
+}
+
+/* perf drops a frame and those behind it where something is mapped that is no ELF file, or one that
+ * is not there; and all of them when nothing is mapped at the first. */
+static bool is_lost_on_perf(const struct work *work, uint64_t ip, bool first)
+{
+	const struct pev_mapping *const m =
+		work->process ? pev_process_find(work->process, ip) : NULL;
+
+	if (!m)
+		return first;
+	return !pev_module_is_file(m->module) || pev_module_open(m->module) < 0 ||
+	       (!m->module->located.main && !m->module->located.debug);
 }
 
 static void add_unwound(struct work *work, const struct pev_sample *s)
@@ -203,8 +216,11 @@ static void add_unwound(struct work *work, const struct pev_sample *s)
 		return;
 	}
 	nr = pev_unwind(&in, r->ips, r->max_stack, &c->end);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
+		if (r->modules.as_perf && is_lost_on_perf(work, r->ips[i], i == 0))
+			break;
 		add_ip(work, PEV_MISC_USER, r->ips[i], 0);
+	}
 }
 
 /* With a callchain that was put off, its last two words are a marker and the cookie. */
@@ -262,6 +278,8 @@ int pev_resolver_chain(struct pev_resolver *r, uint32_t trace, const struct pev_
 		return pev_err_set(err, -ENOMEM, NO_MEMORY);
 	work.process = pev_world_process(work.w, PEV_MISC_USER, sample->id.pid);
 	work.guest = pev_world_process(work.w, PEV_MISC_GUEST_USER, sample->id.pid);
+	if (mode == PEV_MISC_USER && work.process)
+		pev_process_runs(work.process);
 	work.time = jit_time(attr, sample);
 	if (pev_world_code(work.w, mode == PEV_MISC_GUEST_USER ? work.guest : work.process, mode,
 			   sample->sample.ip, work.time, &chain->self) < 0)

@@ -27,6 +27,7 @@ static bool keep_options(struct pev_modules *ms, const struct pev_resolver_optio
 	struct utsname own;
 
 	ms->no_inline = o->no_inline;
+	ms->as_perf = o->as_perf;
 	ms->locate.debuginfod = o->debuginfod;
 	ms->debug_dirs = calloc(o->nr_debug_dirs + 1, sizeof(char *));
 	if (!ms->debug_dirs)
@@ -61,6 +62,7 @@ static void module_free(struct pev_module *m)
 	for (size_t i = 0; (code = pev_table_next(&m->jit_codes, &i));)
 		free(code);
 	pev_table_done(&m->jit_codes);
+	pev_table_done(&m->renamed);
 	(void)pev_inlines_free(m->inlines);
 	(void)pev_symtab_free(m->symtab);
 	pev_cfi_free(m->cfi);
@@ -173,6 +175,8 @@ static bool name_module(struct pev_module *m)
 	switch (m->key.kind) {
 	case PEV_MODULE_KERNEL:
 		m->dso = m->short_name = kernel_name(ms, path);
+		if (strstr(path, "vmlinux"))
+			m->short_name = pev_strings_put(&ms->strings, "[kernel.vmlinux]", 16);
 		break;
 	case PEV_MODULE_KMOD:
 		m->dso = m->short_name = kmod_name(ms, path);

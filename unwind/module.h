@@ -75,6 +75,7 @@ struct pev_module {
 	struct pev_cfi *cfi;
 	struct pev_symtab *symtab;
 	struct pev_inlines *inlines;
+	struct pev_table renamed; /* by ->start of symbols: see unwind/names.c */
 
 	struct pev_module_info info;
 };
@@ -94,10 +95,10 @@ struct pev_modules {
 	const char **debug_dirs;
 	struct pev_locate_counters located;
 	const char *kallsyms, *vmlinux, *jit_dir; /* NULL for the defaults */
-	bool no_inline;
-	struct pev_build_id own_kernel; /* of the kernel that runs here */
-	const char *own_release;        /* uname -r */
-	const char *own_host;           /* uname -n */
+	bool no_inline, as_perf;                  /* of struct pev_resolver_options */
+	struct pev_build_id own_kernel;           /* of the kernel that runs here */
+	const char *own_release;                  /* uname -r */
+	const char *own_host;                     /* uname -n */
 
 	struct pev_table by_hash; /* the first of those that have it */
 	struct pev_module **v;    /* all of them; owned */

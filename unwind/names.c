@@ -7,6 +7,7 @@
 #include "unwind/ksyms.h"
 #include "unwind/perf_map.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,11 @@ struct pev_names {
 /* What is being named. */
 struct query {
 	struct pev_modules *ms;
+	struct pev_module *m;
 	uint64_t vaddr;
 	struct pev_symbol sym; /* with ->has_sym */
 	bool has_sym;
+	bool addr2line; /* perf asks that program, not libdw */
 	struct pev_inline_frame inlines[PEV_INLINES_MAX];
 	unsigned int nr_inlines;
 };
@@ -118,23 +121,68 @@ static bool set_line(struct pev_modules *ms, struct pev_frame *f, const struct p
 	return !i->file || f->file;
 }
 
-/* Puts together what the symbol table and DWARF said. The function that really is there goes by its
- * symbol, as for perf; DWARF has it when there is none. */
-static bool fill(const struct query *q, struct pev_names *n)
+static const char *demangled(const struct query *q, const char *name)
 {
-	for (unsigned int i = 0; i < n->nr; i++) {
-		struct pev_frame *const f = &n->frames[i];
-		const struct pev_inline_frame *const d = i < q->nr_inlines ? &q->inlines[i] : NULL;
-		const bool last = i + 1 == n->nr;
+	return pev_demangle(q->ms->demangler, name);
+}
 
-		f->inlined = !last;
-		f->offset = q->has_sym ? q->vaddr - q->sym.start : 0;
-		if (!set_name(q->ms, f, last && q->has_sym ? q->sym.name : d ? d->function : NULL))
-			return false;
-		if (d && !set_line(q->ms, f, d))
-			return false;
-	}
-	return true;
+static bool is_mangled(const struct query *q, const char *name)
+{
+	return strcmp(demangled(q, name), name) != 0;
+}
+
+/* The name of frame @i of @nr: the function that really is there, the last one, goes by its symbol.
+ */
+static const char *frame_name(const struct query *q, unsigned int i, unsigned int nr,
+			      bool *ret_inlined)
+{
+	const char *const dwarf = i < q->nr_inlines ? q->inlines[i].function : NULL;
+
+	*ret_inlined = i + 1 < nr;
+	return q->has_sym && i + 1 == nr ? q->sym.name : dwarf;
+}
+
+/*
+ * perf asks addr2line(1) about position-independent files with DWARF of their own. That gives
+ * clones their name in DWARF, "sort" for "sort.part.0", which perf takes for an inlined function.
+ * But the innermost function, where it has no mangled name in C++, gets that of the symbol; and
+ * once it was the only one at an address, it keeps that.
+ */
+static bool has_own_name(const struct query *q, unsigned int i, unsigned int nr)
+{
+	const char *const dwarf = q->inlines[i].function;
+	const bool linkage = is_mangled(q, dwarf) || !is_mangled(q, q->sym.name);
+
+	if (!q->addr2line)
+		return i + 1 < nr;
+	if (linkage || (i && i + 1 < nr))
+		return true;
+	return i && !pev_table_get(&q->m->renamed, q->sym.start, 0);
+}
+
+/* The same with the mistakes of perf 7.2, to which a function by the name of the symbol is the
+ * symbol, also when it was inlined into itself. */
+static const char *frame_name_as_perf(const struct query *q, unsigned int i, unsigned int nr,
+				      bool *ret_inlined)
+{
+	const char *const dwarf = i < q->nr_inlines ? q->inlines[i].function : NULL;
+	const char *const symbol = q->sym.name;
+
+	*ret_inlined = dwarf && has_own_name(q, i, nr) &&
+		       strcmp(demangled(q, dwarf), demangled(q, symbol)) != 0;
+	return *ret_inlined ? dwarf : symbol;
+}
+
+static bool fill_frame(const struct query *q, struct pev_names *n, unsigned int i)
+{
+	const struct pev_inline_frame *const d = i < q->nr_inlines ? &q->inlines[i] : NULL;
+	struct pev_frame *const f = &n->frames[i];
+	const char *name;
+
+	f->offset = q->has_sym ? q->vaddr - q->sym.start : 0;
+	name = q->ms->as_perf ? frame_name_as_perf(q, i, n->nr, &f->inlined)
+			      : frame_name(q, i, n->nr, &f->inlined);
+	return set_name(q->ms, f, name) && (!d || set_line(q->ms, f, d));
 }
 
 static struct pev_names *name_elf(struct pev_module *m, uint64_t address)
@@ -148,8 +196,10 @@ static struct pev_names *name_elf(struct pev_module *m, uint64_t address)
 	if (pev_module_symtab(m, &symtab) < 0 || pev_module_inlines(m, &inlines) < 0)
 		return NULL;
 	q.ms = m->all;
+	q.m = m;
 	q.vaddr = pev_module_vaddr(m, address);
 	q.nr_inlines = 0;
+	q.addr2line = m->located.main && m->located.main->type == ET_DYN && !m->located.debug;
 	q.has_sym = symtab && pev_symtab_find(symtab, q.vaddr, &q.sym);
 	if (inlines) {
 		r = pev_inlines_find(inlines, q.vaddr, q.inlines, PEV_INLINES_MAX);
@@ -162,8 +212,18 @@ static struct pev_names *name_elf(struct pev_module *m, uint64_t address)
 		q.inlines[0].function = q.inlines[q.nr_inlines - 1].function;
 		q.nr_inlines = 1;
 	}
+	/* perf asks DWARF only where there is a symbol. */
+	if (q.ms->as_perf && !q.has_sym)
+		return plain(m, NULL, 0, 0);
 	n = new_names(PEV_MAX(q.nr_inlines, 1U));
-	if (n && !fill(&q, n)) {
+	for (unsigned int i = 0; n && i < n->nr; i++) {
+		if (!fill_frame(&q, n, i)) {
+			free(n);
+			return NULL;
+		}
+	}
+	if (q.ms->as_perf && q.nr_inlines == 1 &&
+	    pev_table_put(&m->renamed, q.sym.start, 0, m) < 0) {
 		free(n);
 		return NULL;
 	}

@@ -117,6 +117,13 @@ void pev_resolver_trace_end(struct pev_resolver *r, uint32_t trace)
 	world_free(w);
 }
 
+/* Entries of a kernel are "[ext4]", or the file of a module, or the kernel itself. */
+static bool is_kernel_entry(const struct pev_feat_build_id *id)
+{
+	return (id->misc & PEV_MISC_CPUMODE_MASK) == PEV_MISC_KERNEL && !strstr(id->name, ".ko") &&
+	       (id->name[0] != '[' || strncmp(id->name, "[kernel.kallsyms", 16) == 0);
+}
+
 static int add_build_id(struct pev_resolver *r, struct pev_world *w,
 			const struct pev_feat_build_id *id)
 {
@@ -128,6 +135,8 @@ static int add_build_id(struct pev_resolver *r, struct pev_world *w,
 	name = pev_strings_put(&r->modules.strings, id->name, strlen(id->name));
 	if (!name)
 		return -ENOMEM;
+	if (is_kernel_entry(id))
+		w->kernel_name = name;
 	copy = pev_table_get(&w->build_ids, (uintptr_t)name, 0);
 	if (!copy) {
 		copy = malloc(sizeof(*copy));
@@ -330,7 +339,7 @@ int pev_world_code(struct pev_world *w, struct pev_process *p, uint8_t mode, uin
 	else if (mode == PEV_MISC_GUEST_KERNEL)
 		m = pev_space_find(&w->kernel[PEV_GUEST], address);
 	else if (p && (mode == PEV_MISC_USER || mode == PEV_MISC_GUEST_USER))
-		m = pev_space_find(&p->space, address);
+		m = pev_process_find(p, address);
 	if (!m)
 		return 0;
 	ret->module = m->module;
@@ -377,7 +386,8 @@ const char *pev_resolver_comm(struct pev_resolver *r, uint32_t trace, uint32_t p
 	char text[16];
 	int n;
 
-	if (task && task->comm && (task->process->pid == pid || pid == UINT32_MAX))
+	if (task && task->comm && (task->process->pid == pid || pid == UINT32_MAX) &&
+	    !(task->ended && r->modules.as_perf))
 		return task->comm;
 	if (tid == 0)
 		n = snprintf(text, sizeof(text), "swapper");

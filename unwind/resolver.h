@@ -59,8 +59,18 @@ struct pev_resolver_options {
 	struct pev_debuginfod *debuginfod; /* NULL: servers are not asked; borrowed */
 	bool no_inline;                    /* one frame for each code: the function that is there */
 	bool no_demangle;
-	/* Callers that the kernel recorded are named by the byte before the return address, which
-	 * is in the call and not behind it. perf does so only for unwound ones. */
+	/*
+	 * For pevrec script: what perf script (7.2) gets wrong is the same here. A function that
+	 * goes by another name in DWARF than in the symbol table has DWARF's, and counts as
+	 * inlined; one inlined into itself does not; a task has no name any more when it ended;
+	 * unwinding stops before code that has no file.
+	 */
+	bool as_perf;
+	/*
+	 * Callers that the kernel recorded are named by the byte before the return address, which
+	 * is in the call and not behind it: in its line, and in what was inlined there. perf does
+	 * so for unwound ones only, so that names differ from its own now and then.
+	 */
 	bool exact_callers;
 	unsigned int max_stack; /* 0: PEV_MAX_STACK_DEFAULT */
 };

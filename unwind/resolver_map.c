@@ -72,17 +72,18 @@ static int map_kernel(struct pev_resolver *r, struct pev_world *w, const struct 
 	const enum pev_machine machine = guest ? PEV_GUEST : PEV_HOST;
 	const struct pev_mmap *const m = &rec->mmap;
 	const bool kernel = is_kernel(m->filename);
+	const char *const header_name = kernel && !guest ? w->kernel_name : NULL;
 	struct pev_module_key key = {
 		.kind = kernel ? PEV_MODULE_KERNEL : PEV_MODULE_KMOD,
 		.guest = guest,
-		.path = m->filename,
+		.path = header_name ? header_name : m->filename,
 		.start = kernel && m->pgoff ? m->pgoff : m->start,
 	};
 
 	/* Old perfs told of an empty kernel where kernel.kptr_restrict hid its addresses. */
 	if (kernel && map->start == 0 && map->end == 0)
 		map->end = UINT64_MAX;
-	fill_build_id(r, w, rec, kernel && !guest ? "[kernel.kallsyms]" : m->filename, &key);
+	fill_build_id(r, w, rec, key.path, &key);
 	map->pgoff = 0;
 	map->module = pev_modules_get(&r->modules, &key);
 	if (!map->module)

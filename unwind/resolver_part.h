@@ -17,6 +17,7 @@ struct pev_world {
 	bool same_host;             /* by its name and release, this machine recorded it */
 	const char *release;        /* of the kernel, or NULL */
 	const char *kallsyms;       /* that came with the trace, or NULL */
+	const char *kernel_name;    /* of the kernel in the build-ids of the header, or NULL */
 };
 
 struct pev_resolver {

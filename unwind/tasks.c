@@ -11,6 +11,13 @@
  * its memory and its files, which are some ms of samples on each CPU. */
 #define ENDED_MAX 4096
 
+static void process_free(struct pev_process *p)
+{
+	pev_space_done(&p->space);
+	pev_space_done(&p->before_exec);
+	free(p);
+}
+
 void pev_tasks_done(struct pev_tasks *t)
 {
 	struct pev_process *p;
@@ -18,13 +25,18 @@ void pev_tasks_done(struct pev_tasks *t)
 
 	for (size_t i = 0; (task = pev_table_next(&t->tasks, &i));)
 		free(task);
-	for (size_t i = 0; (p = pev_table_next(&t->processes, &i));) {
-		pev_space_done(&p->space);
-		free(p);
-	}
+	for (size_t i = 0; (p = pev_table_next(&t->processes, &i));)
+		process_free(p);
 	pev_table_done(&t->tasks);
 	pev_table_done(&t->processes);
 	*t = (struct pev_tasks){ 0 };
+}
+
+const struct pev_mapping *pev_process_find(struct pev_process *p, uint64_t addr)
+{
+	const struct pev_mapping *const m = pev_space_find(&p->space, addr);
+
+	return m || !p->before_exec.nr_chunks ? m : pev_space_find(&p->before_exec, addr);
 }
 
 struct pev_task *pev_tasks_find(const struct pev_tasks *t, enum pev_machine machine, uint32_t tid)
@@ -62,8 +74,7 @@ static void leave_process(struct pev_tasks *t, struct pev_process *p)
 	if (--p->nr_tasks)
 		return;
 	pev_table_remove(&t->processes, p->pid, p->machine);
-	pev_space_done(&p->space);
-	free(p);
+	process_free(p);
 }
 
 static void mark_ended(struct pev_tasks *t, struct pev_task *task)
@@ -168,8 +179,11 @@ int pev_tasks_comm(struct pev_tasks *t, enum pev_machine machine, uint32_t pid, 
 	if (!task || !copy)
 		return -ENOMEM;
 	task->comm = copy;
-	if (exec)
-		pev_space_done(&task->process->space);
+	if (exec) {
+		pev_space_done(&task->process->before_exec);
+		task->process->before_exec = task->process->space;
+		task->process->space = (struct pev_space){ 0 };
+	}
 	return 0;
 }
 

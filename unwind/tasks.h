@@ -24,7 +24,19 @@ struct pev_process {
 	unsigned int nr_tasks; /* that are known; the process goes with the last one */
 	uint64_t mnt_ns;       /* inode of its mount namespace; 0: not told */
 	struct pev_space space;
+	/* Until an exec returns, what called it is still what the user's part of a chain tells. */
+	struct pev_space before_exec;
 };
+
+/* What is mapped at @addr of the process, NULL when nothing is. */
+const struct pev_mapping *pev_process_find(struct pev_process *p, uint64_t addr);
+
+/* The process was seen to execute its own code: an exec has returned. */
+static inline void pev_process_runs(struct pev_process *p)
+{
+	if (p->before_exec.nr_chunks)
+		pev_space_done(&p->before_exec);
+}
 
 struct pev_task {
 	uint32_t tid;
@@ -75,7 +87,8 @@ struct pev_fork {
  */
 int pev_tasks_fork(struct pev_tasks *t, const struct pev_fork *fork);
 
-/* Names the task; with @exec it runs a new program, and nothing is mapped any more. -ENOMEM. */
+/* Names the task; with @exec it is about to run a new program, of which nothing is
+ * mapped yet. -ENOMEM. */
 int pev_tasks_comm(struct pev_tasks *t, enum pev_machine machine, uint32_t pid, uint32_t tid,
 		   const char *comm, bool exec);
 
