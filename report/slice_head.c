@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "report/slice_head.h"
 
+#include "base/checked.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 
@@ -213,6 +214,8 @@ static int describe_events(struct pev_slice_head *h, struct pev_err *err)
 						.name = e->name,
 						.ids = e->ids,
 						.nr_ids = (uint32_t)e->nr_ids };
+		/* The newest attributes that perf 6.1 takes, as in the attr table. */
+		v[i].attr.size = PEV_MIN(v[i].attr.size, PEV_ATTR_SIZE_VER7);
 	}
 	h->features.event_desc.events = v;
 	h->features.event_desc.nr = h->nr_events;
