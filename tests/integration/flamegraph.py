@@ -164,6 +164,19 @@ def check_timeline(browser, recorded):
     check(samples(browser) == recorded, "and clears it")
 
 
+def check_many(browser, folder):
+    """A page of 100,000 distinct stacks does all the same, and draws only what can be seen."""
+    with open("many.html", "wb") as page:
+        subprocess.run([f"{os.environ['BUILD_DIR']}/tests/integration/many_stacks", "100000"],
+                       stdout=page, check=True)
+    browser.open(f"file://{folder}/many.html")
+    check(samples(browser) == 100000, "100,000 stacks are there")
+    check(len(frames(browser)) < 50000, f"and {len(frames(browser))} frames are drawn")
+    check_zoom(browser, 100000)
+    check_invert(browser, 100000)
+    check_timeline(browser, 100000)
+
+
 def make(*arguments):
     subprocess.run([PEVREC, "flamegraph", *arguments], check=True)
 
@@ -193,6 +206,7 @@ def main():
         before = [float(re.search(r"[\d.]+", t)[0]) * (-1 if "−" in t else 1) for t in browser.run(
             "return [...document.querySelectorAll('tbody td:first-child')].map(td => td.textContent)")]
         check(abs(sum(before)) < 1.5, "what grew and what shrank is the same much")
+        check_many(browser, folder)
         check(browser.complaints() == [], "the browser has nothing to complain about")
 
 
