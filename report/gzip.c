@@ -38,6 +38,13 @@ struct pev_gzip *pev_gzip_free(struct pev_gzip *z)
 	return NULL;
 }
 
+static int failed(struct pev_err *err)
+{
+	const int r = errno ? -errno : -EIO;
+
+	return pev_err_set(err, r, "cannot write the profile: %s", pev_errno_str(r));
+}
+
 /* deflate() takes all there is, and writes what comes out. */
 static int pump(struct pev_gzip *z, int flush, struct pev_err *err)
 {
@@ -49,12 +56,8 @@ static int pump(struct pev_gzip *z, int flush, struct pev_err *err)
 		(void)deflate(&z->stream, flush);
 		n = sizeof(z->room) - z->stream.avail_out;
 		errno = 0;
-		if (fwrite(z->room, 1, n, z->out) != n) {
-			const int r = errno ? -errno : -EIO;
-
-			return pev_err_set(err, r, "cannot write the profile: %s",
-					   pev_errno_str(r));
-		}
+		if (fwrite(z->room, 1, n, z->out) != n)
+			return failed(err);
 	} while (z->stream.avail_out == 0);
 	return 0;
 }
@@ -76,6 +79,12 @@ int pev_gzip_write(struct pev_gzip *z, const void *bytes, size_t n, struct pev_e
 
 int pev_gzip_finish(struct pev_gzip *z, struct pev_err *err)
 {
+	int r;
+
 	z->stream.avail_in = 0;
-	return pump(z, Z_FINISH, err);
+	r = pump(z, Z_FINISH, err);
+	if (r < 0)
+		return r;
+	errno = 0;
+	return fflush(z->out) == 0 ? 0 : failed(err);
 }

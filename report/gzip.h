@@ -22,4 +22,5 @@ static inline void pev_gzip_freep(struct pev_gzip **z)
 
 /* The errno of a failed write, with a sentence. */
 int pev_gzip_write(struct pev_gzip *z, const void *bytes, size_t n, struct pev_err *err);
+/* Ends the member, and flushes @out. */
 int pev_gzip_finish(struct pev_gzip *z, struct pev_err *err);

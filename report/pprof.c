@@ -365,8 +365,13 @@ static void put_labels(struct writer *w, const struct pev_profile_key *key)
 		put_number_label(w, "pid", key->pid);
 	if (w->key & PEV_KEY_TID)
 		put_number_label(w, "tid", key->tid);
-	if (w->key & PEV_KEY_CPU && key->cpu != UINT32_MAX)
-		put_number_label(w, "cpu", key->cpu);
+	/* As text: to pprof a number of 0 is none, and CPU 0 is one. */
+	if (w->key & PEV_KEY_CPU && key->cpu != UINT32_MAX) {
+		char cpu[16];
+
+		(void)snprintf(cpu, sizeof(cpu), "%" PRIu32, key->cpu);
+		put_text_label(w, "cpu", cpu);
+	}
 	if (w->key & PEV_KEY_CGROUP)
 		put_text_label(w, "cgroup", key->cgroup);
 }

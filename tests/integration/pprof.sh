@@ -17,7 +17,9 @@ counted=$(awk '/^Locations/ { exit } $2 ~ /:$/ && $1 ~ /^[0-9]+$/ { n += $1 } EN
 [ "$counted" = "$recorded" ] || fail "pprof has $counted samples, $recorded were recorded"
 grep -q '^samples/count cpu/nanoseconds\[dflt\]' raw || fail "the types of values: $(sed -n 1,6p raw)"
 grep -q "comm:\[python3\]" raw || fail "no label of the thread's name"
-grep -qE "cpu:\[[0-9]+\].*pid:\[[0-9]+\].*tid:\[[0-9]+\]" raw || fail "no labels of pid, tid and CPU"
+for label in cpu pid tid; do
+	grep -qE "\b$label:\[[0-9]+\]" raw || fail "no labels of $label"
+done
 
 go tool pprof -symbolize=none -top one.pb.gz >top
 grep -q '^Type: cpu' top && grep -q '^Duration: ' top || fail "no head: $(cat top)"
