@@ -43,7 +43,8 @@ int main(int argc, char **argv)
 	_cleanup_free_ struct pev_profile_key *keys = calloc(SLICES, sizeof(*keys));
 	_cleanup_free_ struct pev_profile_cell *cells = calloc(nr, sizeof(*cells));
 	struct pev_profile_data d = { .events = &event, .nr_events = 1, .codes = codes };
-	const struct pev_flamegraph_options how = { .title = "Many stacks" };
+	const struct pev_flamegraph_options how = { .title = "Many stacks",
+						    .clock = { .has_wall = true } };
 	struct pev_err err = PEV_ERR_INIT;
 
 	if (!nodes || !stacks || !keys || !cells)
