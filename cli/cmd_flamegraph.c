@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevrec flamegraph: traces as one page of HTML. */
 #include "base/buf.h"
+#include "base/checked.h"
 #include "base/cleanup.h"
 #include "cli/cmd.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
 #include "cli/view.h"
 #include "report/flamegraph.h"
+#include "report/summary.h"
+#include "report/unresolved.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -15,6 +18,9 @@
 
 /* Slices of the timeline: about as many as a wide screen has room for. */
 #define MAX_SLICES 1024
+
+/* Files without names that are told of. */
+#define MAX_UNRESOLVED 3U
 
 struct args {
 	struct view view;
@@ -131,27 +137,34 @@ static void make_title(const struct args *a, struct pev_buf *b)
 	pev_buf_u8(b, 0);
 }
 
-/* What the picture does not show, because it is not in the traces. */
-static void make_note(struct pev_reader *reader, struct pev_buf *b)
+/* What the picture does not show: what is not in the traces, and what got no names. */
+static int make_note(struct pev_reader *reader, const struct pev_profile_data *d, struct pev_buf *b)
 {
-	const struct pev_reader_stats stats = pev_reader_stats(reader);
-	uint64_t lost = 0, throttles = 0;
+	_cleanup_(pev_summary_done) struct pev_summary summary = { 0 };
+	_cleanup_(pev_unresolved_done) struct pev_unresolved_list list = { 0 };
 
-	for (size_t i = 0; i < stats.nr_losses; i++) {
-		lost += stats.losses[i].lost;
-		throttles += stats.losses[i].throttles;
-	}
-	if (lost)
-		pev_buf_printf(b, "%" PRIu64 " records were lost while recording. ", lost);
-	if (throttles)
-		pev_buf_printf(b, "The kernel throttled events %" PRIu64 " times. ", throttles);
+	if (pev_summary_make(&summary, reader, d) < 0 || pev_unresolved_find(&list, d) < 0)
+		return -ENOMEM;
+	if (summary.lost)
+		pev_buf_printf(b, "%" PRIu64 " samples were lost while recording. ", summary.lost);
+	if (summary.throttles)
+		pev_buf_printf(b, "The kernel throttled events %" PRIu64 " times. ",
+			       summary.throttles);
 	for (size_t i = 0; i < pev_reader_nr_traces(reader); i++) {
 		struct pev_err words = PEV_ERR_INIT;
 
 		if (pev_reader_damage_words(reader, i, &words))
 			pev_buf_printf(b, "%s. ", words.msg);
 	}
+	for (size_t i = 0; i < PEV_MIN(list.nr, MAX_UNRESOLVED); i++) {
+		/* Not worth a line where nobody would see them. */
+		if (list.v[i].samples * 100 < list.user + list.kernel)
+			break;
+		pev_unresolved_explain(&list, i, b);
+		pev_buf_printf(b, ". ");
+	}
 	pev_buf_u8(b, 0);
+	return pev_buf_status(b);
 }
 
 static int run(struct args *a, FILE *out, struct pev_err *err)
@@ -169,8 +182,8 @@ static int run(struct args *a, FILE *out, struct pev_err *err)
 	if (r < 0)
 		return r;
 	make_title(a, &title);
-	make_note(a->view.reader, &note);
-	if (pev_buf_status(&title) < 0 || pev_buf_status(&note) < 0)
+	if (pev_buf_status(&title) < 0 ||
+	    make_note(a->view.reader, pev_profile_data(after), &note) < 0)
 		return pev_err_set(err, -ENOMEM, "no memory for the title");
 	notes[0] = (const char *)note.data;
 	how = (struct pev_flamegraph_options){ .title = (const char *)title.data,

@@ -2,7 +2,6 @@
 #include "report/events.h"
 
 #include "base/cleanup.h"
-#include "report/event_name.h"
 #include "report/index.h"
 
 #include <errno.h>
@@ -27,10 +26,10 @@ void pev_events_done(struct pev_events *e)
 }
 
 /* Number @nth event of that name; made when it is not there. */
-static int find(struct pev_events *e, char *name, unsigned int nth, const struct pev_attr *attr,
-		uint32_t *ret)
+static int find(struct pev_events *e, const char *name, unsigned int nth,
+		const struct pev_attr *attr, uint32_t *ret)
 {
-	_cleanup_free_ char *owned = name;
+	_cleanup_free_ char *owned = NULL;
 	int r;
 
 	for (uint32_t i = 0; i < e->nr; i++)
@@ -38,7 +37,8 @@ static int find(struct pev_events *e, char *name, unsigned int nth, const struct
 			*ret = i;
 			return 0;
 		}
-	r = PEV_ARRAY_ROOM(e->events, e->nr, e->cap);
+	owned = strdup(name);
+	r = owned ? PEV_ARRAY_ROOM(e->events, e->nr, e->cap) : -ENOMEM;
 	if (r < 0)
 		return r;
 	e->events[e->nr] = (struct pev_profile_event){ .name = TAKE_PTR(owned), .attr = *attr };
@@ -46,28 +46,22 @@ static int find(struct pev_events *e, char *name, unsigned int nth, const struct
 	return 0;
 }
 
-/* How many events before it in its trace have the same name. */
-static unsigned int count_same(const struct pev_trace_head *head, size_t index, const char *name)
+/* An event without a name is one whose name found no memory. */
+static const char *name_of(const struct pev_trace_event *event)
 {
-	unsigned int nr = 0;
-
-	for (size_t i = 0; i < index; i++) {
-		_cleanup_free_ char *other = pev_event_name(&head->events[i], head->features);
-
-		nr += other && !strcmp(other, name);
-	}
-	return nr;
+	return event->name ? event->name : "unknown";
 }
 
 static int meet(struct pev_events *e, const struct pev_reader *reader,
 		const struct pev_reader_record *rec, uint32_t *ret)
 {
 	const struct pev_trace_head head = pev_reader_head(reader, rec->trace);
-	char *const name = pev_event_name(rec->event, head.features);
+	const char *const name = name_of(rec->event);
+	unsigned int nth = 0;
 
-	if (!name)
-		return -ENOMEM;
-	return find(e, name, count_same(&head, rec->event_index, name), &rec->event->attr, ret);
+	for (size_t i = 0; i < rec->event_index; i++)
+		nth += !strcmp(name_of(&head.events[i]), name);
+	return find(e, name, nth, &rec->event->attr, ret);
 }
 
 static int room(struct pev_events_map *map, size_t index)

@@ -249,11 +249,12 @@ static int by_cost(const void *pa, const void *pb, void *arg)
 	const struct hist_build *const build = arg;
 	const struct pev_hist_options *const o = build->options;
 	const struct pev_row *const a = pa, *const b = pb;
+	const bool children = o->children && pev_fields_has(o->fields, PEV_FIELD_CHILDREN);
 	int c = 0;
 
-	if (o->children)
+	if (children)
 		c = more(a->children, b->children);
-	if (!c && o->children && o->graph.mode != PEV_GRAPH_NONE &&
+	if (!c && children && o->graph.mode != PEV_GRAPH_NONE &&
 	    build->d->keys[a->key].tid == build->d->keys[b->key].tid)
 		c = o->graph.caller ? more(a->depth, b->depth) : more(b->depth, a->depth);
 	if (!c)
@@ -294,7 +295,8 @@ int pev_hist_make(struct pev_hist *h, const struct pev_profile_data *d, uint32_t
 	_cleanup_(build_done) struct hist_build b = { .d = d, .options = options, .hist = h };
 	int r;
 
-	*h = (struct pev_hist){ .total = d->events[event].all_period };
+	*h = (struct pev_hist){ .total = options->relative ? d->events[event].period
+							   : d->events[event].all_period };
 	r = make(&b, event);
 	if (r < 0) {
 		pev_hist_done(h);

@@ -28,6 +28,7 @@ struct pev_hist_options {
 	bool children;
 	struct pev_graph_options graph;
 	double min_percent; /* rows below are left out */
+	bool relative;      /* percentages are of what the filter left, and not of everything */
 };
 
 /* Calls under a row; a child comes after its parent, and those of one parent by what they cost. */

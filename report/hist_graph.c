@@ -108,6 +108,7 @@ static int by_function(const void *a, const void *b, void *arg)
 struct bundle {
 	uint32_t first, nr;
 	uint64_t total;
+	uint64_t start; /* of the function */
 };
 
 static int by_total(const void *a, const void *b)
@@ -116,6 +117,8 @@ static int by_total(const void *a, const void *b)
 
 	if (x->total != y->total)
 		return x->total < y->total ? 1 : -1;
+	if (x->start != y->start)
+		return x->start < y->start ? 1 : -1; /* as perf happens to have it */
 	return (x->first > y->first) - (x->first < y->first);
 }
 
@@ -132,7 +135,10 @@ static int make_bundles(const struct drawing *d, struct places *places, struct b
 			(void *)(uintptr_t)d);
 	for (uint32_t i = 0; i < places->nr; i++) {
 		if (!i || function_at(d, &places->v[i]) != function_at(d, &places->v[i - 1]))
-			bundles[nr++].first = i;
+			bundles[nr++] = (struct bundle){
+				.first = i,
+				.start = d->b->labels.function_start[function_at(d, &places->v[i])],
+			};
 		bundles[nr - 1].nr++;
 		bundles[nr - 1].total += places->v[i].weight;
 	}
@@ -193,7 +199,7 @@ static int grow(struct drawing *d, uint32_t node, struct places *places)
 {
 	_cleanup_free_ struct bundle *bundles = NULL;
 	uint64_t below = 0, least;
-	uint32_t nr, last = 0;
+	uint32_t nr = 0, last = 0;
 	int r = make_bundles(d, places, &bundles, &nr);
 
 	for (uint32_t i = 0; i < nr && r == 0; i++)

@@ -134,7 +134,7 @@ static int make_nodes(struct hist_build *b)
 {
 	struct hist_group *const g = &b->group;
 	_cleanup_free_ uint32_t *found = NULL;
-	uint32_t nr;
+	uint32_t nr = 0;
 	int r = find_nodes(b, &found, &nr);
 
 	g->nr_nodes = 0;

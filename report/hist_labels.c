@@ -167,6 +167,7 @@ static int label_frame(struct hist_labels *l, struct numbering *n, const struct 
 	l->labels.of[l->labels.first[c] + f] = label;
 	l->row_of[label] = row_number;
 	l->function_of[label] = function_number;
+	l->function_start[function_number] = function.start;
 	l->row_code[row_number] = c;
 	l->row_frame[row_number] = f;
 	l->self_of[c] = row_number; /* the last frame is the one that is really there */
@@ -190,10 +191,11 @@ int hist_labels_make(struct hist_labels *l, const struct pev_profile_data *d,
 	l->self_of = calloc(d->nr_codes + 1ULL, sizeof(*l->self_of));
 	l->row_of = calloc(nr + 1, sizeof(*l->row_of));
 	l->function_of = calloc(nr + 1, sizeof(*l->function_of));
+	l->function_start = calloc(nr + 1, sizeof(*l->function_start));
 	l->row_code = calloc(nr + 1, sizeof(*l->row_code));
 	l->row_frame = calloc(nr + 1, sizeof(*l->row_frame));
 	if (!l->labels.first || !l->labels.of || !l->self_of || !l->row_of || !l->function_of ||
-	    !l->row_code || !l->row_frame)
+	    !l->function_start || !l->row_code || !l->row_frame)
 		return -ENOMEM;
 	for (uint32_t c = 0; c < d->nr_codes && r == 0; c++) {
 		l->labels.first[c + 1] = l->labels.first[c] + d->codes[c].nr_frames;
@@ -210,6 +212,7 @@ void hist_labels_done(struct hist_labels *l)
 	pev_labels_done(&l->labels);
 	free(l->row_of);
 	free(l->function_of);
+	free(l->function_start);
 	free(l->self_of);
 	free(l->row_code);
 	free(l->row_frame);

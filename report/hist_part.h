@@ -11,8 +11,9 @@
  */
 struct hist_labels {
 	struct pev_labels labels;
-	uint32_t *row_of;      /* by label */
-	uint32_t *function_of; /* by label */
+	uint32_t *row_of;         /* by label */
+	uint32_t *function_of;    /* by label */
+	uint64_t *function_start; /* by function: its address, to put equal ones in perf's order */
 	uint32_t *self_of; /* by code: the row of what is really there, without what is inlined */
 	uint32_t *row_code, *row_frame; /* by row: a frame that is in it */
 	uint32_t nr_rows;

@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "report/json.h"
 
-/* Bytes of the UTF-8 character (RFC 3629) at @s, 0 when there is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-	const size_t n = s[0] < 0x80    ? 1
-			 : s[0] >= 0xf5 ? 0
-			 : s[0] >= 0xf0 ? 4
-			 : s[0] >= 0xe0 ? 3
-			 : s[0] >= 0xc2 ? 2
-					: 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* Not the shortest form, a surrogate, or beyond the last character. */
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
+#include "base/utf8.h"
 
 void pev_json_string(const char *s, FILE *out)
 {
@@ -27,7 +9,7 @@ void pev_json_string(const char *s, FILE *out)
 
 	(void)putc('"', out);
 	while (*p) {
-		const size_t n = utf8_length(p);
+		const size_t n = pev_utf8_length(p);
 
 		if (!n)
 			(void)fputs("\\ufffd", out);

@@ -4,7 +4,7 @@
 
 # To build pevrec.
 packages_build=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev zlib1g-dev libelf-dev libdw-dev
-	liblzma-dev libiberty-dev libdebuginfod-dev)
+	liblzma-dev libiberty-dev libdebuginfod-dev libjansson-dev)
 # To look at a trace the way its users do.
 packages_perf=(linux-perf)
 # To build and run the tests, beside the above.
