@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "cli/cmd.h"
 #include "format/seal.h"
+#include "report/json.h"
 
 #include <argp.h>
 #include <errno.h>
