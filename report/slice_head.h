@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The head of a trace made out of others: their events as one list, and what they say of the
+ * machine. */
+#pragma once
+
+#include "base/err.h"
+#include "format/reader.h"
+#include "report/index.h"
+
+#include <stdint.h>
+
+struct pev_slice_event {
+	struct pev_trace_event event; /* ->ids and ->name are owned */
+	uint32_t cap_ids;
+	uint32_t last_trace; /* that an event was taken from */
+};
+
+/* Zero-initialise to start, pev_slice_head_done() to end. */
+struct pev_slice_head {
+	struct pev_slice_event *events;
+	uint32_t nr_events, cap_events;
+	struct pev_index ids;         /* to the events */
+	struct pev_trace_event *list; /* owned: ->events as the writer takes them */
+	struct pev_features features; /* as the first trace has them, with ->events */
+};
+
+void pev_slice_head_done(struct pev_slice_head *h);
+
+/*
+ * Takes in what the heads of all traces of @reader say now. Events of the same attributes and name
+ * are one. -EINVAL with a sentence when the traces cannot be one: they are of different machines,
+ * or the ids of their events cannot be told apart. -ENOMEM.
+ */
+int pev_slice_head_make(struct pev_slice_head *h, const struct pev_reader *reader,
+			struct pev_err *err);
+
+/* The event's number in ->events; UINT32_MAX for one that was not there when the head was made. */
+uint32_t pev_slice_head_event(const struct pev_slice_head *h, const struct pev_trace_event *e);
+
+/* All features as sections; @ret has room for PEV_FEAT_MAX, to be released with
+ * pev_slice_sections_done(). */
+int pev_slice_head_sections(const struct pev_slice_head *h, struct pev_section *ret, size_t *ret_nr,
+			    struct pev_err *err);
+void pev_slice_sections_done(struct pev_section *sections, size_t nr);
