@@ -176,6 +176,6 @@ void pev_input_rest(struct pev_input *in)
 		return;
 	free(in->window);
 	in->window = NULL;
-	in->cap = 0;
-	pev_input_seek(in, in->offset);
+	in->cap = in->have = in->start = 0;
+	in->eof = false;
 }
