@@ -52,10 +52,14 @@ static int copy_records(struct pev_trace *t, const struct pev_verify *v, struct 
 		int r;
 
 		r = pev_trace_next(t, &rec, err);
-		if (r == -EBADMSG && is_bad_block(v, pev_trace_at(t)))
+		if (r == -EBADMSG || r == -ENODATA) {
+			res->dropped_blocks++;
 			continue;
-		if (r <= 0)
+		}
+		if (r <= 0) {
+			res->dropped_bytes += pev_trace_damage(t).block_bytes;
 			return r;
+		}
 		if (is_head_record(rec.hdr.type))
 			continue;
 		if (is_bad_block(v, rec.offset)) {
@@ -162,7 +166,7 @@ static int lock_trace(const char *path, int *ret_fd, struct pev_err *err)
 int pev_seal(const char *path, const struct pev_verify *v, struct pev_seal_result *ret,
 	     struct pev_err *err)
 {
-	const struct pev_trace_options options = { .raw = true };
+	const struct pev_trace_options options = { .raw = true, .check = true };
 	_cleanup_(pev_trace_freep) struct pev_trace *t = NULL;
 	_cleanup_free_ char *real = realpath(path, NULL), *beside = NULL;
 	_cleanup_close_ int lock_fd = -1;

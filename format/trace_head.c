@@ -353,6 +353,7 @@ uint64_t pev_trace_payload(const struct pev_trace *t, const uint8_t *bytes, size
 static int read_head_records(struct pev_trace *t, struct pev_err *err)
 {
 	for (;;) {
+		struct pev_block_head block;
 		struct pev_rec_hdr hdr;
 		const uint8_t *p;
 		uint64_t payload;
@@ -371,7 +372,9 @@ static int read_head_records(struct pev_trace *t, struct pev_err *err)
 		p = pev_input_peek(&t->in, hdr.size + payload, &have, err);
 		if (!p)
 			return err->code;
-		if (have < hdr.size + payload)
+		/* A block whose type is damaged is no part of the head either. */
+		if (have < hdr.size + payload ||
+		    pev_block_head_read(p, hdr.size, false, &block) > 0)
 			return 0;
 		r = pev_trace_learn(t, p, &hdr, p + hdr.size, payload, err);
 		if (r <= 0)

@@ -302,6 +302,90 @@ static void test_damaged_block(void **state)
 	assert_err(&err, -EBADMSG, want);
 }
 
+/* Offsets of the blocks of a made trace, and of the end of the last. */
+static size_t find_blocks(const struct pev_buf *bytes, uint64_t *offsets, size_t max)
+{
+	const struct walked walked = walk_trace(bytes->data, bytes->size);
+	struct pev_rec_hdr hdr;
+	size_t nr = 0;
+
+	for (uint64_t at = walked.data_offset; at < walked.data_end; at += hdr.size) {
+		assert_in_range(nr, 0, max - 2);
+		memcpy(&hdr, bytes->data + at, sizeof(hdr));
+		assert_int_equal(hdr.type, PEV_REC_COMPRESSED);
+		offsets[nr++] = at;
+	}
+	offsets[nr] = walked.data_end;
+	return nr;
+}
+
+#define BLOCKS 6
+
+static const struct make_trace of_blocks[] = {
+	{ .records = BLOCKS * 10, .per_block = 10 },
+	{ .records = BLOCKS * 10, .per_block = 10, .sealed = true },
+};
+
+/* Whatever a block says of its size, it costs only itself. */
+static void test_wrong_size(void **state)
+{
+	const struct pev_trace_options check = { .check = true };
+
+	(void)state;
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(of_blocks); i++) {
+		_cleanup_buf_ struct pev_buf bytes = { 0 };
+		uint64_t blocks[BLOCKS + 1];
+
+		make_trace_bytes(&of_blocks[i], &bytes);
+		assert_int_equal(find_blocks(&bytes, blocks, BLOCKS + 2), BLOCKS);
+		for (size_t bit = 0; bit < 16 * BLOCKS; bit++) {
+			uint8_t *const byte = bytes.data + blocks[bit / 16] + 6 + bit % 16 / 8;
+			_cleanup_file_ struct test_file f = { .fd = -1 };
+			struct pev_trace_damage damage;
+			struct pev_err err = PEV_ERR_INIT;
+			struct counts counts;
+
+			*byte ^= (uint8_t)(1 << bit % 8);
+			f = test_file(bytes.data, bytes.size);
+			assert_int_equal(open_and_read(f.path, &check, &counts, &damage, &err), 0);
+			if (counts.records != (BLOCKS - 1) * 10)
+				fail_msg("bit %zu of block %zu: %zu records", bit % 16, bit / 16,
+					 (size_t)counts.records);
+			assert_in_range(damage.first_offset, blocks[bit / 16],
+					blocks[bit / 16 + 1] - 1);
+			*byte ^= (uint8_t)(1 << bit % 8);
+		}
+	}
+}
+
+/* What a power loss may leave: pages of zeros. All blocks that are whole are found. */
+static void test_hole(void **state)
+{
+	static const struct {
+		unsigned int from, to; /* from within this block to within that one */
+	} holes[] = { { 0, 0 }, { 0, 1 }, { 1, 3 }, { 2, 2 }, { 3, 5 }, { 5, 5 }, { 0, 5 } };
+	const struct pev_trace_options check = { .check = true };
+
+	(void)state;
+	for (size_t i = 0; i < 2 * PEV_ARRAY_SIZE(holes); i++) {
+		const unsigned int from = holes[i / 2].from, to = holes[i / 2].to;
+		_cleanup_buf_ struct pev_buf bytes = { 0 };
+		_cleanup_file_ struct test_file f = { .fd = -1 };
+		struct pev_err err = PEV_ERR_INIT;
+		uint64_t blocks[BLOCKS + 1];
+		struct pev_trace_damage damage;
+		struct counts counts;
+
+		make_trace_bytes(&of_blocks[i % 2], &bytes);
+		assert_int_equal(find_blocks(&bytes, blocks, BLOCKS + 2), BLOCKS);
+		memset(bytes.data + blocks[from] + 50, 0, blocks[to + 1] - blocks[from] - 60);
+		f = test_file(bytes.data, bytes.size);
+		assert_int_equal(open_and_read(f.path, &check, &counts, &damage, &err), 0);
+		assert_int_equal(counts.records, (BLOCKS - 1 - (to - from)) * 10);
+		assert_int_equal(damage.first_offset, blocks[from]);
+	}
+}
+
 /* The states that a seal goes through, after one that was killed: a regular header without
  * features, and any part of what comes behind the data. */
 static void test_interrupted_seal(void **state)
@@ -425,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_whole),         cmocka_unit_test(test_from_pipe),
 		cmocka_unit_test(test_prefixes),      cmocka_unit_test(test_flips),
 		cmocka_unit_test(test_damaged_block), cmocka_unit_test(test_interrupted_seal),
+		cmocka_unit_test(test_wrong_size),    cmocka_unit_test(test_hole),
 		cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_refusals),
 	};
 
