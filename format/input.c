@@ -95,6 +95,9 @@ const uint8_t *pev_input_peek(struct pev_input *in, size_t n, size_t *ret_have, 
 	int r;
 
 	*ret_have = 0;
+	/* A file is what it was when it was opened; no window for what is not there. */
+	if (in->seekable)
+		n = PEV_MIN(n, in->size - PEV_MIN(in->size, in->offset));
 	if (in->start + n > in->cap || !in->window) {
 		r = make_room(in, PEV_MAX(n, CHUNK));
 		if (r < 0) {

@@ -38,6 +38,9 @@ struct pev_trace {
 int pev_trace_add_event(struct pev_trace *t, const struct pev_attr *attr, const uint64_t *ids,
 			size_t nr_ids, struct pev_err *err);
 
+/* Forgets all events and features. */
+void pev_trace_forget_head(struct pev_trace *t);
+
 /*
  * Learns from one of the records that pipe mode has in place of tables: ATTR, EVENT_UPDATE,
  * FEATURE, TRACING_DATA (whose payload of @payload_size bytes is at
