@@ -268,6 +268,17 @@ static int rubbish(struct pev_trace *t, uint64_t left)
 	return damaged(t, offset, 0);
 }
 
+/* Fewer than @left bytes are there of the record @hdr. Of a type that does not exist it is none:
+ * words that perf record said, for one, where its standard error went to the same file. */
+static int ends_within(struct pev_trace *t, const struct pev_rec_hdr *hdr, uint64_t left)
+{
+	const uint64_t offset = t->in.offset;
+
+	if (!pev_rec_type_name(hdr->type))
+		return rubbish(t, left);
+	return cut(t, offset, pev_input_skip(&t->in, left));
+}
+
 /*
  * The bytes that a record takes. perf 6.16 and after let header.size of a COMPRESSED2 overflow when
  * its padded size reaches 64 KiB: then the true size is in its data_size, and, what is not
@@ -374,23 +385,14 @@ static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struc
 	/* What a seal that was interrupted appended, or rubbish: no record starts like that. */
 	if (size < sizeof(ret->hdr))
 		return rubbish(t, left);
-	if (whole > left) {
-		const uint64_t offset = t->in.offset;
-
-		/* Nor does one that is cut: words that perf record said to the pipe at its end, for
-		 * one. */
-		if (!pev_rec_type_name(ret->hdr.type))
-			return rubbish(t, left);
-		return cut(t, offset, pev_input_skip(&t->in, left));
-	}
+	if (whole > left)
+		return ends_within(t, &ret->hdr, left);
 	want = can_learn(ret) ? whole : size;
 	p = pev_input_peek(&t->in, want, &have, err);
 	if (!p)
 		return err->code;
-	if (have < want && !pev_rec_type_name(ret->hdr.type))
-		return rubbish(t, left);
 	if (have < want)
-		return cut(t, t->in.offset, have);
+		return ends_within(t, &ret->hdr, left);
 	ret->bytes = p;
 	ret->size = size;
 	ret->offset = t->in.offset;
