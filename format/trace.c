@@ -19,20 +19,33 @@
  * MB. */
 #define UNPACKED_MAX ((size_t)512 << 20)
 
+/* COMPRESSED2 starts with {header, u64 data_size}. perf gives zstd room for so much in each, and
+ * empties its ring, of at most 128 MB, into a row of them. */
+#define COMPRESSED2_HEAD  16
+#define COMPRESSED2_PIECE 65519
+#define COMPRESSED2_MAX   (PEV_INPUT_WINDOW_MAX / 2)
+
 PEV_DEFINE_CLEANUP(struct pev_trace *, pev_trace_free);
 
-struct pev_trace *pev_trace_free(struct pev_trace *t)
+void pev_trace_forget_head(struct pev_trace *t)
 {
-	if (!t)
-		return NULL;
 	for (size_t i = 0; i < t->nr_events; i++) {
 		free((void *)(uintptr_t)t->events[i].ids);
 		free((void *)(uintptr_t)t->events[i].name);
 		free((void *)(uintptr_t)t->events[i].unit);
 	}
 	free(t->events);
+	t->events = NULL;
+	t->nr_events = 0;
 	pev_ids_done(&t->ids);
 	pev_features_done(&t->features);
+}
+
+struct pev_trace *pev_trace_free(struct pev_trace *t)
+{
+	if (!t)
+		return NULL;
+	pev_trace_forget_head(t);
 	ZSTD_freeDCtx(t->dctx);
 	pev_buf_done(&t->raw);
 	pev_input_close(&t->in);
@@ -219,6 +232,33 @@ static int unpack_stream(struct pev_trace *t, const uint8_t *p, size_t size, str
 	}
 }
 
+/*
+ * The data of a COMPRESSED2, @c. In one that overflowed, more of them lie within the data of the
+ * first, whole but for their data_size, which perf never set then.
+ */
+static int unpack_pieces(struct pev_trace *t, struct pev_cursor c, struct pev_err *err)
+{
+	size_t size = PEV_MIN(pev_cursor_left(&c), (size_t)COMPRESSED2_PIECE);
+
+	for (;;) {
+		const uint8_t *const p = pev_cursor_bytes(&c, size);
+		struct pev_rec_hdr hdr;
+		const uint8_t *next;
+		int r;
+
+		r = p ? unpack_stream(t, p, size, err)
+		      : pev_err_set(err, -EBADMSG, "its parts do not fit into it");
+		if (r < 0 || !pev_cursor_left(&c))
+			return r;
+		next = pev_cursor_bytes(&c, COMPRESSED2_HEAD);
+		if (next)
+			pev_trace_hdr(t, next, &hdr);
+		if (!next || hdr.type != PEV_REC_COMPRESSED2 || hdr.size < COMPRESSED2_HEAD)
+			return pev_err_set(err, -EBADMSG, "its parts do not fit into it");
+		size = hdr.size - COMPRESSED2_HEAD;
+	}
+}
+
 /* Keeps what is left of the record before, at the front. */
 static void carry_over(struct pev_trace *t)
 {
@@ -228,6 +268,20 @@ static void carry_over(struct pev_trace *t)
 		memmove(t->raw.data, t->raw.data + t->raw_pos, left);
 	t->raw.size = left;
 	t->raw_pos = 0;
+}
+
+/* What a COMPRESSED2 at @bytes holds, without its padding. */
+static struct pev_cursor data_of(const struct pev_trace *t, const uint8_t *bytes, size_t size)
+{
+	struct pev_cursor c = pev_cursor(bytes, size);
+	uint64_t data_size;
+
+	(void)pev_cursor_bytes(&c, sizeof(struct pev_rec_hdr));
+	c.swap = t->head.swap;
+	data_size = pev_cursor_u64(&c);
+	if (data_size <= pev_cursor_left(&c))
+		c.end = c.p + data_size;
+	return c;
 }
 
 /* Unpacks the COMPRESSED record at @bytes. On damage ->raw is empty and the error says where. */
@@ -244,17 +298,10 @@ static int unpack(struct pev_trace *t, const uint8_t *bytes, size_t size,
 	else if (r > 0)
 		r = unpack_block(t, bytes + skip, size - skip, &head, err);
 	else {
-		struct pev_cursor c = pev_cursor(bytes + skip, size - skip);
-
-		c.swap = t->head.swap;
-		if (hdr->type == PEV_REC_COMPRESSED2) {
-			const uint64_t data_size = pev_cursor_u64(&c);
-
-			if (data_size <= pev_cursor_left(&c))
-				c.end = c.p + data_size;
-		}
 		carry_over(t);
-		r = unpack_stream(t, c.p, pev_cursor_left(&c), err);
+		r = hdr->type == PEV_REC_COMPRESSED2
+			    ? unpack_pieces(t, data_of(t, bytes, size), err)
+			    : unpack_stream(t, bytes + skip, size - skip, err);
 	}
 	t->raw_pos = 0;
 	t->raw_offset = t->in.offset;
@@ -325,8 +372,12 @@ static int rubbish(struct pev_trace *t, uint64_t left)
 	return damaged(t, offset, 0);
 }
 
-/* The bytes that a record takes: a COMPRESSED2 whose aligned size overflowed the u16 says the truth
- * in its data_size. */
+/*
+ * The bytes that a record takes. perf 6.16 and after let header.size of a COMPRESSED2 overflow when
+ * its padded size reaches 64 KiB: then the true size is in its data_size, and, what is not
+ * intended either, no padding follows (record__pushfn(): its size underflows, and write(2) refuses
+ * it).
+ */
 static uint64_t true_size(const struct pev_trace *t, const uint8_t *p,
 			  const struct pev_rec_hdr *hdr)
 {
@@ -337,9 +388,11 @@ static uint64_t true_size(const struct pev_trace *t, const uint8_t *p,
 		return hdr->size;
 	c.swap = t->head.swap;
 	data_size = pev_cursor_u64(&c);
-	if (data_size > UNPACKED_MAX)
+	if (data_size > COMPRESSED2_MAX ||
+	    pev_align8(COMPRESSED2_HEAD + data_size) <= PEV_REC_MAX_SIZE ||
+	    (uint16_t)pev_align8(COMPRESSED2_HEAD + data_size) != hdr->size)
 		return hdr->size;
-	return PEV_MAX((uint64_t)hdr->size, (16 + data_size + 7) & ~7ULL);
+	return COMPRESSED2_HEAD + data_size;
 }
 
 /* Moves behind the record that was handed out last. 1, or 0 when its payload is not all there. */
@@ -355,19 +408,34 @@ static int pass(struct pev_trace *t)
 	return cut(t, offset, passed);
 }
 
+/* The payload is TRACING_DATA, and of a size that it may have. */
+static bool can_learn(const struct pev_trace_record *rec)
+{
+	return rec->hdr.type == PEV_REC_HEADER_TRACING_DATA &&
+	       rec->payload <= PEV_INPUT_WINDOW_MAX / 2;
+}
+
+/* Bytes of data from here to where they must end, as far as that is known. */
+static uint64_t data_left(const struct pev_trace *t)
+{
+	const uint64_t end = PEV_MIN(t->end, t->in.size);
+
+	return end == UINT64_MAX ? end : end - PEV_MIN(end, t->in.offset);
+}
+
 /*
  * The next record of the file itself. 1; 0 at the end. The input stays in front of it until the
  * next call, so that the bytes stay where they are.
  */
 static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struct pev_err *err)
 {
-	uint64_t left, size, want;
+	uint64_t left, size, whole, want;
 	const uint8_t *p;
 	size_t have;
 
 	if (!pass(t))
 		return 0;
-	left = t->end == UINT64_MAX ? UINT64_MAX : t->end - PEV_MIN(t->end, t->in.offset);
+	left = data_left(t);
 	p = pev_input_peek(&t->in, PEV_MIN((uint64_t)16, left), &have, err);
 	if (!p)
 		return err->code;
@@ -378,23 +446,29 @@ static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struc
 	/* What a seal that was interrupted appended, or rubbish: no record starts like that. */
 	if (size < sizeof(ret->hdr))
 		return rubbish(t, left);
-	ret->payload = have == 16 ? pev_trace_payload(t, p, &ret->hdr) : 0;
-	want = size;
-	if (ret->hdr.type == PEV_REC_HEADER_TRACING_DATA)
-		want += PEV_MIN(ret->payload, (uint64_t)PEV_INPUT_WINDOW_MAX / 2);
+	ret->payload = pev_trace_payload(t, p, have, &ret->hdr);
+	if (!pev_add_u64(size, ret->payload, &whole) || whole > left) {
+		const uint64_t offset = t->in.offset;
+
+		/* Nor does one that is cut: words that perf record said to the pipe at its end, for
+		 * one. */
+		if (!pev_rec_type_name(ret->hdr.type))
+			return rubbish(t, left);
+		return cut(t, offset, pev_input_skip(&t->in, left));
+	}
+	want = can_learn(ret) ? whole : size;
 	p = pev_input_peek(&t->in, want, &have, err);
 	if (!p)
 		return err->code;
-	/* Nor does one that is cut: words that perf record said to the pipe at its end, for one. */
-	if ((have < want || size > left) && !pev_rec_type_name(ret->hdr.type))
+	if (have < want && !pev_rec_type_name(ret->hdr.type))
 		return rubbish(t, left);
-	if (have < want || size > left)
+	if (have < want)
 		return cut(t, t->in.offset, have);
 	ret->bytes = p;
 	ret->size = size;
 	ret->offset = t->in.offset;
 	ret->compressed = false;
-	t->pending = size + ret->payload;
+	t->pending = whole;
 	return 1;
 }
 
@@ -406,7 +480,7 @@ static bool is_compressed(const struct pev_rec_hdr *hdr)
 /* Of a record in the file itself: pipe mode keeps there what a regular file has in tables. */
 static int learn(struct pev_trace *t, const struct pev_trace_record *rec, struct pev_err *err)
 {
-	const bool with_payload = rec->hdr.type == PEV_REC_HEADER_TRACING_DATA;
+	const bool with_payload = can_learn(rec);
 
 	if (!t->head.pipe || rec->compressed || rec->hdr.type < PEV_REC_USER_START)
 		return 0;

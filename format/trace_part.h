@@ -38,6 +38,9 @@ struct pev_trace {
 int pev_trace_add_event(struct pev_trace *t, const struct pev_attr *attr, const uint64_t *ids,
 			size_t nr_ids, struct pev_err *err);
 
+/* Forgets all events and features. */
+void pev_trace_forget_head(struct pev_trace *t);
+
 /*
  * Learns from one of the records that pipe mode has in place of tables: ATTR, EVENT_UPDATE,
  * FEATURE, TRACING_DATA (whose payload of @payload_size bytes is at
@@ -52,6 +55,6 @@ int pev_trace_read_head(struct pev_trace *t, struct pev_err *err);
 /* Copies the header at @p to *ret in host byte order. */
 void pev_trace_hdr(const struct pev_trace *t, const uint8_t *p, struct pev_rec_hdr *ret);
 
-/* Bytes that follow the record outside of it; @bytes: at least 16 of it. */
-uint64_t pev_trace_payload(const struct pev_trace *t, const uint8_t *bytes,
+/* Bytes that follow the record outside of it; @bytes: the first of it, 16 if it has so many. */
+uint64_t pev_trace_payload(const struct pev_trace *t, const uint8_t *bytes, size_t have,
 			   const struct pev_rec_hdr *hdr);
