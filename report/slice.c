@@ -229,7 +229,7 @@ static int take_kernel_record(struct slice *s, const struct pev_reader_record *r
 
 	if (r == 0)
 		r = check_clock(s, rec, err);
-	if (r == 0 && pev_slice_head_event(&s->head, rec->event) == UINT32_MAX)
+	if (r == 0 && !pev_slice_head_knows(&s->head, rec->trace, rec->event_index))
 		r = pev_err_set(err, -EINVAL,
 				"%s tells of the event %s after its first records: make it a "
 				"regular file before, with 'pevrec verify' or 'perf inject'",

@@ -19,6 +19,7 @@ void pev_slice_head_done(struct pev_slice_head *h)
 	}
 	free(h->events);
 	free(h->list);
+	free(h->known);
 	pev_index_done(&h->ids);
 	pev_features_done(&h->features);
 	*h = (struct pev_slice_head){ 0 };
@@ -230,9 +231,13 @@ int pev_slice_head_make(struct pev_slice_head *h, const struct pev_reader *reade
 	const size_t nr = pev_reader_nr_traces(reader);
 	int r = 0;
 
+	h->known = calloc(nr + 1, sizeof(*h->known));
+	if (!h->known)
+		return pev_err_set(err, -ENOMEM, "no memory for %zu traces", nr);
 	for (size_t t = 0; t < nr; t++) {
 		const struct pev_trace_head head = pev_reader_head(reader, t);
 
+		h->known[t] = head.nr_events;
 		r = check_host(reader, t, err);
 		for (size_t i = 0; r == 0 && i < head.nr_events; i++)
 			r = add_event(h, (uint32_t)t, &head.events[i], pev_reader_path(reader, t),
@@ -248,12 +253,9 @@ int pev_slice_head_make(struct pev_slice_head *h, const struct pev_reader *reade
 	return r == 0 ? describe_events(h, err) : r;
 }
 
-uint32_t pev_slice_head_event(const struct pev_slice_head *h, const struct pev_trace_event *e)
+bool pev_slice_head_knows(const struct pev_slice_head *h, uint32_t trace, uint32_t index)
 {
-	for (uint32_t i = 0; i < h->nr_events; i++)
-		if (is_same(&h->events[i].event, e))
-			return i;
-	return UINT32_MAX;
+	return index < h->known[trace];
 }
 
 void pev_slice_sections_done(struct pev_section *sections, size_t nr)

@@ -7,6 +7,7 @@
 #include "format/reader.h"
 #include "report/index.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pev_slice_event {
@@ -19,6 +20,7 @@ struct pev_slice_event {
 struct pev_slice_head {
 	struct pev_slice_event *events;
 	uint32_t nr_events, cap_events;
+	size_t *known;                /* owned; by trace: how many events it had */
 	struct pev_index ids;         /* to the events */
 	struct pev_trace_event *list; /* owned: ->events as the writer takes them */
 	struct pev_features features; /* as the first trace has them, with ->events */
@@ -34,8 +36,9 @@ void pev_slice_head_done(struct pev_slice_head *h);
 int pev_slice_head_make(struct pev_slice_head *h, const struct pev_reader *reader,
 			struct pev_err *err);
 
-/* The event's number in ->events; UINT32_MAX for one that was not there when the head was made. */
-uint32_t pev_slice_head_event(const struct pev_slice_head *h, const struct pev_trace_event *e);
+/* Whether the event with @index of @trace was there when the head was made: a pipe may tell of one
+ * later. */
+bool pev_slice_head_knows(const struct pev_slice_head *h, uint32_t trace, uint32_t index);
 
 /* All features as sections; @ret has room for PEV_FEAT_MAX, to be released with
  * pev_slice_sections_done(). */

@@ -11,7 +11,7 @@ let after, before, functions, functions_before, view;
 
 const is_dark = () => document.documentElement.dataset.theme === "dark";
 
-const HUES = [[220, 8], [26, 88], [152, 46], [216, 68], [316, 52], [40, 6]];
+const HUES = [[205, 26], [26, 88], [152, 46], [216, 68], [316, 52], [40, 6]];
 
 function hash(text) {
 	let h = 2166136261;

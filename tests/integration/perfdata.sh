@@ -47,8 +47,22 @@ each_perf all_parts
 "$PEVREC" export --format folded 1.data 2.data >two.folded
 cmp both.folded two.folded || fail "two traces in one have other samples"
 
-# A failure leaves no file behind, and an interrupted export neither.
+# A failure leaves no file behind.
 printf 'PERFILE2 and nothing' >bad.data
 ! "$PEVREC" export --format perfdata -o bad.out bad.data 2>complaints || fail "that was no trace"
 [ -s complaints ] || fail "nothing was said about it"
 [ -z "$(ls bad.out* 2>/dev/null)" ] || fail "something was left behind"
+
+# Nor does a signal, however much was written: the pipe has a trace in it, and no end.
+for format in perfdata pprof; do
+	mkfifo $format.pipe
+	exec 9<>$format.pipe
+	cat pipe.data >&9 &
+	"$PEVREC" export --format $format -o stopped -i - <$format.pipe 9<&- &
+	export=$!
+	wait_for 20 compgen -G 'stopped*' >/dev/null
+	kill -TERM $export
+	! wait $export || fail "$format: a signal is no success"
+	[ -z "$(ls stopped* 2>/dev/null)" ] || fail "$format: a signal left $(ls stopped*)"
+	exec 9>&-
+done
