@@ -30,7 +30,7 @@ void pev_attr_encode(struct pev_buf *buf, const struct pev_attr *attr, size_t si
 /*
  * Prints what is not 0 of @attr as perf does: names and values with @equals between them, joined by
  * ", ", no newline. With ": " this is what `perf evlist -v` shows after the name of the event, with
- * " = " what the "# event" lines of the header show. Types and configs stay numbers, as perf up to
- * 6.5 has them: later ones add names that depend on the machine that reads.
+ * " = " what the "# event" lines of the header show. Types and configs stay numbers, as in perf
+ * 6.1: later ones, 6.12 among them, add names that depend on the machine that reads.
  */
 void pev_attr_print(const struct pev_attr *attr, const char *equals, FILE *out);

@@ -56,6 +56,7 @@ struct pev_block {
 	size_t frame_size; /* bytes of the frame so far, all of it whole zstd blocks */
 	struct pev_block_head head; /* what is in the frame; ->raw_size is kept */
 	bool full;                  /* the frame is complete */
+	bool failed;                /* zstd did: nothing is to be had any more */
 	bool plain;                 /* the first record of the chunk cannot be compressed */
 	size_t ratio;               /* of the last chunk, in RATIO_ONE */
 };
@@ -99,8 +100,10 @@ static bool is_loss(uint32_t type)
 /* How much to gather next, and whether the frame has room for it at all. */
 static void plan_chunk(struct pev_block *b)
 {
+	/* The chunk may outgrow its aim by one record. */
+	const size_t raw_max = PEV_BLOCK_RAW_MAX - PEV_REC_MAX_SIZE;
+	const size_t raw_left = raw_max - PEV_MIN((size_t)b->head.raw_size, raw_max);
 	const size_t left = FRAME_MAX - b->frame_size;
-	const size_t raw_left = PEV_BLOCK_RAW_MAX - PEV_REC_MAX_SIZE - b->head.raw_size;
 	/* Ratios of neighbouring chunks differ; a miss costs compressing a chunk again. */
 	const size_t fits = left * b->ratio / RATIO_ONE / 8 * 7;
 
@@ -110,16 +113,50 @@ static void plan_chunk(struct pev_block *b)
 	b->aim = PEV_MAX(b->aim, CHUNK_MIN);
 }
 
-/* Tables that stay in the second-level cache of a core that is busy with what is recorded; see
- * tests/bench/record. */
+/*
+ * zstd takes its parameters from the level and the size; those of level 1 are better known here.
+ * Two small hash tables (the strategy of level 3, with 16 KiB each) stay in the first-level cache,
+ * which the recorder finds cold whenever it wakes up on a busy CPU, and long matches are what
+ * records full of equal 8-byte words have: frame-pointer samples come out 6 to 20 % smaller in the
+ * same time, stack dumps the same.
+ */
 static int set_parameters(ZSTD_CCtx *cctx, int level)
 {
+	const bool own = level == 1;
+	const struct {
+		ZSTD_cParameter what;
+		int value; /* 0: what the level says */
+	} params[] = {
+		{ ZSTD_c_compressionLevel, level },
+		{ ZSTD_c_windowLog, 20 }, /* all of the frame */
+		{ ZSTD_c_strategy, own ? ZSTD_dfast : 0 },
+		{ ZSTD_c_hashLog, own ? 12 : 0 },
+		{ ZSTD_c_chainLog, own ? 12 : 0 },
+		{ ZSTD_c_minMatch, own ? 6 : 0 },
+	};
+
 	if (level > ZSTD_maxCLevel() || level < ZSTD_minCLevel())
 		return -EINVAL;
-	if (ZSTD_isError(ZSTD_CCtx_setParameter(cctx, ZSTD_c_compressionLevel, level)) ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(cctx, ZSTD_c_windowLog, 20)))
-		return -EINVAL;
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(params); i++)
+		if (ZSTD_isError(ZSTD_CCtx_setParameter(cctx, params[i].what, params[i].value)))
+			return -EINVAL;
 	return 0;
+}
+
+/* Compresses the first @n bytes of the chunk behind what the frame has. The new size of the frame,
+ * or 0 when zstd failed. */
+static size_t compress_behind(struct pev_block *b, size_t n)
+{
+	ZSTD_inBuffer in = { b->raw, n, 0 };
+	ZSTD_outBuffer out = { b->out + FRAME_AT, OUT_CAP - FRAME_AT, b->frame_size };
+
+	if (!b->frame_size &&
+	    (ZSTD_isError(ZSTD_CCtx_reset(b->cctx, ZSTD_reset_session_only)) ||
+	     ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(b->cctx, PEV_BLOCK_RAW_MAX))))
+		return 0;
+	if (ZSTD_compressStream2(b->cctx, &out, &in, ZSTD_e_flush) != 0 || in.pos != n)
+		return 0;
+	return out.pos;
 }
 
 int pev_block_new(int level, struct pev_block **ret)
@@ -137,6 +174,10 @@ int pev_block_new(int level, struct pev_block **ret)
 	r = set_parameters(b->cctx, level);
 	if (r < 0)
 		return r;
+	/* zstd allocates its tables with the first frame: let that be one that nobody wants. */
+	memset(b->raw, 0, 8);
+	if (!compress_behind(b, 8))
+		return -ENOMEM;
 	b->ratio = 4 * RATIO_ONE;
 	plan_chunk(b);
 	*ret = TAKE_PTR(b);
@@ -255,22 +296,6 @@ static void enter_frame(struct pev_block *b, size_t n)
 	leave_chunk(b, n);
 }
 
-/* Compresses the first @n bytes of the chunk behind what the frame has. The new size of the frame,
- * or 0 when zstd failed. */
-static size_t compress_behind(struct pev_block *b, size_t n)
-{
-	ZSTD_inBuffer in = { b->raw, n, 0 };
-	ZSTD_outBuffer out = { b->out + FRAME_AT, OUT_CAP - FRAME_AT, b->frame_size };
-
-	if (!b->frame_size &&
-	    (ZSTD_isError(ZSTD_CCtx_reset(b->cctx, ZSTD_reset_session_only)) ||
-	     ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(b->cctx, PEV_BLOCK_RAW_MAX))))
-		return 0;
-	if (ZSTD_compressStream2(b->cctx, &out, &in, ZSTD_e_flush) != 0 || in.pos != n)
-		return 0;
-	return out.pos;
-}
-
 /* Brings the chunk into the frame, or, when it does not fit, completes the frame without it. */
 static int compress_chunk(struct pev_block *b)
 {
@@ -280,8 +305,10 @@ static int compress_chunk(struct pev_block *b)
 		const size_t before = b->frame_size;
 		const size_t size = compress_behind(b, n);
 
-		if (!size)
+		if (!size) {
+			b->failed = true;
 			return -EIO;
+		}
 		if (size <= FRAME_MAX) {
 			/* Learns slowly upwards, at once downwards. */
 			const size_t ratio = n * RATIO_ONE / (size - before);
@@ -320,7 +347,7 @@ static void drop_plain(struct pev_block *b)
 uint8_t *pev_block_reserve(struct pev_block *b, size_t max)
 {
 	drop_plain(b);
-	if (b->size >= b->aim && compress_chunk(b) < 0)
+	if (b->size >= b->aim && !b->full && !b->plain && compress_chunk(b) < 0)
 		return NULL; /* pev_block_take() will say why */
 	if (b->full || b->plain || max > CHUNK_CAP - b->size)
 		return NULL;
@@ -366,7 +393,10 @@ static const uint8_t *finish_record(struct pev_block *b, size_t *ret_size)
 int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t *ret_size)
 {
 	drop_plain(b);
-	if (all && !b->full && !b->plain && compress_chunk(b) < 0)
+	/* What is left of a chunk may be due at once: when nothing comes out, there is room. */
+	if (!b->failed && !b->full && !b->plain && (all || b->size >= b->aim))
+		(void)compress_chunk(b);
+	if (b->failed)
 		return -EIO;
 	if (b->plain) {
 		b->plain = false;
@@ -378,8 +408,10 @@ int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t
 	if (!b->frame_size || !(all || b->full))
 		return 0;
 	/* What readers are told of the size must be where they look for it. */
-	if (b->out[FRAME_AT + DESCRIPTOR_AT] != DESCRIPTOR)
+	if (b->out[FRAME_AT + DESCRIPTOR_AT] != DESCRIPTOR) {
+		b->failed = true;
 		return -EIO;
+	}
 	*ret_bytes = finish_record(b, ret_size);
 	b->frame_size = 0;
 	b->head = (struct pev_block_head){ 0 };
@@ -399,12 +431,14 @@ int pev_block_head_read(const void *bytes, size_t size, bool check_crc, struct p
 	skip_magic = pev_cursor_u32(&c);
 	skip_size = pev_cursor_u32(&c);
 	p = pev_cursor_bytes(&c, sizeof(head));
-	if (!p || skip_magic != PEV_BLOCK_SKIP_MAGIC || skip_size < sizeof(head) ||
-	    skip_size > sizeof(head) + 7)
+	if (!p || skip_magic != PEV_BLOCK_SKIP_MAGIC)
 		return 0;
 	memcpy(&head, p, sizeof(head));
 	if (head.magic != PEV_BLOCK_MAGIC || head.version != PEV_BLOCK_VERSION)
 		return 0;
+	/* zstd would silently skip what it should unpack. */
+	if (skip_size < sizeof(head) || skip_size > sizeof(head) + 7)
+		return -EBADMSG;
 	if (check_crc && block_crc(&head, c.p, pev_cursor_left(&c)) != head.crc)
 		return -EBADMSG;
 	*ret = head;

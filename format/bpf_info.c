@@ -2,11 +2,12 @@
 #include "format/bpf_info.h"
 
 #include "base/checked.h"
+#include "base/cleanup.h"
 #include "base/cursor.h"
+#include "format/btf.h"
 
 #include <inttypes.h>
 #include <linux/bpf.h>
-#include <linux/btf.h>
 
 /* Which of the arrays of struct bpf_prog_info came along: the bits of an entry's arrays. */
 #define ARRAY_JITED_KSYMS     (1ULL << 3)
@@ -53,115 +54,41 @@ static const uint8_t *element(const struct prog *p, uint64_t which, uint64_t off
 	return p->data + offset + at;
 }
 
-/* The BTF with this id; an empty cursor when it is not there. */
-static struct pev_cursor find_btf(const struct pev_feat_bpf *btfs, uint32_t id)
+/* Indexes the BTF with this id: empty when it is not there, or damaged. */
+static struct pev_btf find_btf(const struct pev_feat_bpf *btfs, uint32_t id)
 {
 	struct pev_cursor c = pev_cursor(btfs->entries, btfs->size);
+	struct pev_btf btf = { 0 };
 
-	for (uint32_t i = 0; i < btfs->nr; i++) {
+	for (uint32_t i = 0; i < btfs->nr && !c.failed; i++) {
 		const uint32_t btf_id = pev_cursor_u32(&c), size = pev_cursor_u32(&c);
-		const uint8_t *const btf = pev_cursor_bytes(&c, size);
+		const uint8_t *const bytes = pev_cursor_bytes(&c, size);
 
-		if (!btf)
+		if (bytes && btf_id == id) {
+			(void)pev_btf_index(bytes, size, &btf);
 			break;
-		if (btf_id == id)
-			return pev_cursor(btf, size);
-	}
-	return (struct pev_cursor){ 0 };
-}
-
-/* Kinds that <linux/btf.h> of some distributions is too old for. */
-#define KIND_DECL_TAG 17
-#define KIND_ENUM64   19
-
-/* Bytes that follow the struct btf_type of this kind. */
-static size_t btf_tail(uint32_t info)
-{
-	const size_t nr = BTF_INFO_VLEN(info);
-
-	switch (BTF_INFO_KIND(info)) {
-	case BTF_KIND_INT:
-	case BTF_KIND_VAR:
-	case KIND_DECL_TAG:
-		return sizeof(uint32_t);
-	case BTF_KIND_ARRAY:
-		return sizeof(struct btf_array);
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return nr * sizeof(struct btf_member);
-	case BTF_KIND_ENUM:
-		return nr * sizeof(struct btf_enum);
-	case BTF_KIND_FUNC_PROTO:
-		return nr * sizeof(struct btf_param);
-	case BTF_KIND_DATASEC:
-		return nr * sizeof(struct btf_var_secinfo);
-	case KIND_ENUM64:
-		return nr * 3 * sizeof(uint32_t);
-	default:
-		return 0;
-	}
-}
-
-/* A part of BTF after its header; fails @c when it is not all there. */
-static struct pev_cursor btf_part(struct pev_cursor *c, uint32_t offset, uint32_t size)
-{
-	struct pev_cursor part = *c;
-
-	(void)pev_cursor_bytes(&part, offset);
-	part = pev_cursor(pev_cursor_bytes(&part, size), 0);
-	if (part.p)
-		part.end = part.p + size;
-	else
-		part.failed = true;
-	return part;
-}
-
-/* The name of type @type_id; NULL when the BTF does not have it. */
-static const char *btf_name(struct pev_cursor btf, uint32_t type_id)
-{
-	struct btf_header hdr;
-	struct btf_type type;
-	struct pev_cursor types, strings;
-	const uint8_t *p = pev_cursor_bytes(&btf, sizeof(hdr));
-
-	if (!p)
-		return NULL;
-	memcpy(&hdr, p, sizeof(hdr));
-	if (hdr.hdr_len < sizeof(hdr) || !pev_cursor_bytes(&btf, hdr.hdr_len - sizeof(hdr)))
-		return NULL;
-	types = btf_part(&btf, hdr.type_off, hdr.type_len);
-	strings = btf_part(&btf, hdr.str_off, hdr.str_len);
-	/* Ids count from 1; 0 is void. */
-	for (uint32_t id = 1; (p = pev_cursor_bytes(&types, sizeof(type))); id++) {
-		memcpy(&type, p, sizeof(type));
-		if (id == type_id) {
-			(void)pev_cursor_bytes(&strings, type.name_off);
-			return pev_cursor_str(&strings, pev_cursor_left(&strings));
 		}
-		(void)pev_cursor_bytes(&types, btf_tail(type.info));
 	}
-	return NULL;
+	return btf;
 }
 
 /* The name that the kernel gives function @i of the program in /proc/kallsyms. */
-static void print_name(const struct prog *p, const struct pev_features *f, uint32_t i, FILE *out)
+static void print_name(const struct prog *p, const struct pev_btf *btf, uint32_t i, FILE *out)
 {
 	const uint8_t *const tag = element(p, ARRAY_PROG_TAGS, p->info.prog_tags, i, BPF_TAG_SIZE);
-	const struct pev_cursor btf = find_btf(&f->bpf_btf, p->info.btf_id);
-	const char *name = NULL;
+	const uint32_t size = p->info.func_info_rec_size;
+	const uint8_t *func = NULL;
+	struct bpf_func_info f;
+	const char *name;
 
 	fputs("bpf_prog_", out);
 	for (size_t k = 0; tag && k < BPF_TAG_SIZE; k++)
 		fprintf(out, "%02x", tag[k]);
-	if (p->info.btf_id && btf.p) {
-		const uint8_t *const info = element(p, ARRAY_FUNC_INFO, p->info.func_info, i,
-						    p->info.func_info_rec_size);
-		struct bpf_func_info func;
-
-		if (info && p->info.func_info_rec_size >= sizeof(func)) {
-			memcpy(&func, info, sizeof(func));
-			name = btf_name(btf, func.type_id);
-		}
+	if (btf->nr && size >= sizeof(f))
+		func = element(p, ARRAY_FUNC_INFO, p->info.func_info, i, size);
+	if (func) {
+		memcpy(&f, func, sizeof(f));
+		name = pev_btf_name(btf, f.type_id);
 		fprintf(out, "_%s", name ? name : "");
 	} else if (p->info.nr_jited_ksyms > 1) {
 		fputs("_F", out);
@@ -170,8 +97,7 @@ static void print_name(const struct prog *p, const struct pev_features *f, uint3
 	}
 }
 
-static void print_function(const struct prog *p, const struct pev_features *f, uint32_t i,
-			   FILE *out)
+static void print_function(const struct prog *p, const struct pev_btf *btf, uint32_t i, FILE *out)
 {
 	const uint8_t *const addr =
 		element(p, ARRAY_JITED_KSYMS, p->info.jited_ksyms, i, sizeof(uint64_t));
@@ -184,8 +110,25 @@ static void print_function(const struct prog *p, const struct pev_features *f, u
 		memcpy(&at, addr, sizeof(at));
 	if (len)
 		memcpy(&size, len, sizeof(size));
-	print_name(p, f, i, out);
+	print_name(p, btf, i, out);
 	fprintf(out, " addr 0x%" PRIx64 " size %" PRIu32 "\n", at, size);
+}
+
+static void print_prog(const struct prog *p, const struct pev_features *f, FILE *out)
+{
+	_cleanup_(pev_btf_done) struct pev_btf btf = { 0 };
+	const uint32_t nr = p->info.nr_jited_ksyms;
+
+	if (nr != p->info.nr_prog_tags || nr != p->info.nr_jited_func_lens || nr > MAX_FUNCTIONS)
+		return;
+	if (p->info.btf_id)
+		btf = find_btf(&f->bpf_btf, p->info.btf_id);
+	fprintf(out, "# bpf_prog_info %" PRIu32 ":%s", p->info.id, nr == 1 ? " " : "\n");
+	for (uint32_t i = 0; i < nr; i++) {
+		if (nr > 1)
+			fprintf(out, "# \tsub_prog %" PRIu32 ": ", i);
+		print_function(p, &btf, i, out);
+	}
 }
 
 void pev_bpf_prog_info_print(const struct pev_features *f, FILE *out)
@@ -193,19 +136,8 @@ void pev_bpf_prog_info_print(const struct pev_features *f, FILE *out)
 	struct pev_cursor c = pev_cursor(f->bpf_prog_info.entries, f->bpf_prog_info.size);
 	struct prog p;
 
-	for (uint32_t i = 0; i < f->bpf_prog_info.nr && next_prog(&c, &p); i++) {
-		const uint32_t nr = p.info.nr_jited_ksyms;
-
-		if (nr != p.info.nr_prog_tags || nr != p.info.nr_jited_func_lens ||
-		    nr > MAX_FUNCTIONS)
-			continue;
-		fprintf(out, "# bpf_prog_info %" PRIu32 ":%s", p.info.id, nr == 1 ? " " : "\n");
-		for (uint32_t k = 0; k < nr; k++) {
-			if (nr > 1)
-				fprintf(out, "# \tsub_prog %" PRIu32 ": ", k);
-			print_function(&p, f, k, out);
-		}
-	}
+	for (uint32_t i = 0; i < f->bpf_prog_info.nr && next_prog(&c, &p); i++)
+		print_prog(&p, f, out);
 }
 
 void pev_bpf_btf_print(const struct pev_features *f, FILE *out)

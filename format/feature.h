@@ -149,10 +149,11 @@ struct pev_feat_blob {
 /*
  * All features of a trace. Zero-initialise to start, pev_features_done() to end.
  *
- * Every pointer is only read. What pev_feature_decode() and pev_host_gather() put here belongs to
- * the model and lives until pev_features_done(); what others put here may as well be borrowed. So
- * may all of it: a copy of the struct with ->owned set to NULL is a model that borrows everything
- * from the first, for one segment of many from the same host.
+ * Every pointer is only read; strings of features that are there are not NULL. What
+ * pev_feature_decode() and pev_host_gather() put here belongs to the model and lives until
+ * pev_features_done(); what others put here may as well be borrowed. So may all of it: a copy of
+ * the struct with ->owned set to NULL is a model that borrows everything from the first, for one
+ * segment of many from the same host.
  */
 struct pev_features {
 	uint64_t has; /* bit per PEV_FEAT_*; use pev_features_has() and _set() */
@@ -280,9 +281,9 @@ int pev_feature_decode(struct pev_features *f, enum pev_feat feat, const void *b
 struct pev_features_print {
 	bool full; /* all of the long ones too: perf's -I */
 	bool pipe; /* a pipe-mode trace: perf does not list what is missing */
-	unsigned int
-		nr_known; /* features to know, PEV_FEAT_RESERVED among them: 32 for what perf 6.1
-			     and 6.12 print, 0 for all of ours, which are those of 7.2 */
+	/* Features to know, PEV_FEAT_RESERVED among them: 32 for what perf 6.1 and 6.12 print, 0
+	 * for all of ours, which are those of 7.2. */
+	unsigned int nr_known;
 };
 
 /*

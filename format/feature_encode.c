@@ -46,6 +46,7 @@ static int encode_tracing_data(const struct pev_features *f, struct pev_buf *buf
  * BUILD_ID, to its end:
  *	struct perf_event_header { type 0, misc, size of this entry }
  *	s32 pid; u8 id[20]; u8 id_size; u8 zero[3]; char name[], padded to PEV_NAME_ALIGN
+ * (perf 6.12 and later pad the name to 8; the size of the entry tells readers either way)
  */
 static int encode_build_ids(const struct pev_features *f, struct pev_buf *buf)
 {

@@ -17,7 +17,7 @@
 
 #include "base/checked.h"
 #include "base/cleanup.h"
-#include "recorder/btf.h"
+#include "format/btf.h"
 
 #include <errno.h>
 #include <inttypes.h>

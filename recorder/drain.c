@@ -72,17 +72,16 @@ int pev_drain_flush(struct pev_drain *d, uint64_t now, uint64_t max_age_ns, stru
 static int reserve(struct pev_drain *d, size_t size, struct pev_ring *ring, uint8_t **ret,
 		   struct pev_err *err)
 {
-	uint8_t *p = pev_block_reserve(d->block, size);
+	uint8_t *p;
+	int r;
 
-	if (!p) {
-		int r;
-
+	/* What a complete block left over may complete the next one at once. */
+	while (!(p = pev_block_reserve(d->block, size))) {
 		if (ring)
 			pev_ring_release_before_last(ring);
 		r = write_block(d, false, err);
 		if (r < 0)
 			return r;
-		p = pev_block_reserve(d->block, size);
 	}
 	if (!d->block_since_ns)
 		d->block_since_ns = now_ns();

@@ -184,6 +184,30 @@ int pev_header_new(const struct pev_evlist *list, const struct pev_trace_event *
 	return 0;
 }
 
+int pev_header_set_bpf(struct pev_header *h, const struct pev_bpf_features *bpf,
+		       struct pev_err *err)
+{
+	const struct {
+		enum pev_feat feat;
+		const struct pev_buf *section;
+	} parts[] = {
+		{ PEV_FEAT_BPF_PROG_INFO, &bpf->prog_info },
+		{ PEV_FEAT_BPF_BTF, &bpf->btf },
+	};
+
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(parts); i++) {
+		int r;
+
+		if (!parts[i].section->size)
+			continue;
+		r = pev_feature_decode(&h->features, parts[i].feat, parts[i].section->data,
+				       parts[i].section->size, false, err);
+		if (r < 0)
+			return pev_err_wrap(err, "BPF programs");
+	}
+	return 0;
+}
+
 static void free_sections(struct pev_section *sections, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)

@@ -24,7 +24,8 @@
 /* No machine has this many CPUs or nodes (the kernel's NR_CPUS ends at 8192). */
 #define MAX_LIST_NUMBER 65535
 
-static int format_path(const struct pev_host *h, char path[PATH_MAX], const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static int
+format_path(const struct pev_host *h, char path[PATH_MAX], const char *fmt, va_list ap)
 {
 	const int n = snprintf(path, PATH_MAX, "%s", h->root);
 	int k;
@@ -267,8 +268,8 @@ static int gather_cpuid(const struct pev_host *h)
 	return set_str(h, PEV_FEAT_CPUID, &h->f->cpuid, id);
 }
 #else
-/* arm64: the MIDR of the first CPU that has one, as the kernel spells it: 0x00000000410fd083. perf
- * before 6.8 cleared variant and revision in it. Elsewhere there is no such file. */
+/* arm64: the MIDR of the first CPU that has one, as the kernel spells it: 0x00000000410fd083. (perf
+ * 6.1 clears variant and revision in it, 7.2 does not.) Elsewhere there is no such file. */
 static int gather_cpuid(const struct pev_host *h)
 {
 	for (uint32_t cpu = 0; cpu < h->f->nrcpus.avail; cpu++) {
@@ -319,46 +320,4 @@ int pev_host_gather_from(const char *root, struct pev_features *f)
 int pev_host_gather(struct pev_features *f)
 {
 	return pev_host_gather_from("", f);
-}
-
-int pev_host_cmdline(struct pev_features *f, int argc, char *const argv[])
-{
-	const size_t nr = (size_t)PEV_MAX(argc, 1);
-	const char **const args = pev_features_alloc(f, nr, sizeof(*args));
-	char path[PATH_MAX];
-	const ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
-
-	if (!args)
-		return -ENOMEM;
-	if (n < 0)
-		return -errno;
-	args[0] = pev_features_str(f, path, (size_t)n);
-	if (!args[0])
-		return -ENOMEM;
-	for (size_t i = 1; i < nr; i++)
-		args[i] = argv[i];
-	f->cmdline = (struct pev_feat_strings){ .v = args, .nr = (uint32_t)nr };
-	pev_features_set(f, PEV_FEAT_CMDLINE);
-	return 0;
-}
-
-static uint64_t timespec_ns(const struct timespec *ts)
-{
-	return (uint64_t)ts->tv_sec * PEV_NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
-}
-
-int pev_host_clock(struct pev_features *f, clockid_t clockid)
-{
-	struct timespec res, clock, tod;
-
-	if (clock_getres(clockid, &res) < 0 || clock_gettime(CLOCK_REALTIME, &tod) < 0 ||
-	    clock_gettime(clockid, &clock) < 0)
-		return -errno;
-	f->clockid_res_ns = timespec_ns(&res);
-	f->clock_data.clockid = (uint32_t)clockid;
-	f->clock_data.tod_ns = timespec_ns(&tod);
-	f->clock_data.clockid_ns = timespec_ns(&clock);
-	pev_features_set(f, PEV_FEAT_CLOCKID);
-	pev_features_set(f, PEV_FEAT_CLOCK_DATA);
-	return 0;
 }

@@ -5,14 +5,12 @@
 
 #include "format/feature.h"
 
-#include <time.h>
-
 /*
  * Fills what a trace says of the machine it was made on, from uname(2), /proc and /sys, as perf
  * would: HOSTNAME OSRELEASE VERSION ARCH NRCPUS CPUDESC CPUID TOTAL_MEM CPU_TOPOLOGY NUMA_TOPOLOGY
  * PMU_MAPPINGS CACHE MEM_TOPOLOGY CPU_PMU_CAPS HYBRID_TOPOLOGY PMU_CAPS. What the machine does not
- * tell is left out, bit and all, as perf leaves it out. Those that perf has only known since 6.19
- * are not filled: older ones warn about each.
+ * tell is left out, bit and all, as perf leaves it out. Features that perf 6.12 does not know are
+ * not filled: it and older ones warn about each.
  *
  * 0 or -ENOMEM. It reads some ten small files per CPU, most of them in sysfs: not for the hot path.
  */
@@ -20,12 +18,3 @@ int pev_host_gather(struct pev_features *f);
 
 /* The same with @root in front of "/proc" and "/sys", for machines that are only files. */
 int pev_host_gather_from(const char *root, struct pev_features *f);
-
-/* Fills CMDLINE: the path of this program, then the arguments after argv[0]. Borrows them. */
-int pev_host_cmdline(struct pev_features *f, int argc, char *const argv[]);
-
-/*
- * Fills CLOCKID and CLOCK_DATA: the resolution of @clockid, and what it and the wall clock show
- * now, read as close together as can be. -EINVAL for a clock that does not exist.
- */
-int pev_host_clock(struct pev_features *f, clockid_t clockid);

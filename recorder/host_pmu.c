@@ -66,8 +66,7 @@ static int open_dir(const struct pev_host *h, const char *dir, const char *sub, 
 	return *ret ? 0 : -errno;
 }
 
-/* Appends all of them to @list (struct pmu), in the order of the directory: so does perf up to 6.4.
- */
+/* Appends all of them to @list (struct pmu), in the order of the directory, as perf 6.1 does. */
 static int list_pmus(const struct pev_host *h, struct pev_buf *list)
 {
 	_cleanup_closedir_ DIR *dir = NULL;

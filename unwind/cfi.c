@@ -11,8 +11,8 @@
  * Index, rows and cache entries are immutable once another thread can see them: they are put in
  * place by one atomic exchange and stay until pev_cfi_free(). The loser of a race frees its copy.
  *
- * An FDE that cannot be read is remembered as such; want of memory is not. A damaged .eh_frame_hdr
- * is treated as if there were none.
+ * An FDE that cannot be read is remembered as such; want of memory is not. An .eh_frame_hdr without
+ * a table that can be searched is treated as if there were none.
  */
 #include "unwind/cfi.h"
 

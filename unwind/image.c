@@ -10,7 +10,6 @@
 
 #include "base/checked.h"
 #include "base/cleanup.h"
-#include "base/cursor.h"
 
 #include <elf.h>
 #include <elfutils/libdwelf.h>

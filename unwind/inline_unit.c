@@ -25,7 +25,7 @@
 
 /* Compilers nest some dozens deep. */
 #define MAX_DEPTH 512
-/* Ranges of one instance; and of a unit, times its bytes. */
+/* Ranges of one instance. A whole unit may have that many more than it has bytes. */
 #define MAX_DIE_RANGES 65536
 /* When ranges of one node overlap, which they should not, an earlier one may hold the address. */
 #define LOOK_BACK 8

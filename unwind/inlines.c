@@ -76,8 +76,61 @@ static void close_dwarf(struct pev_inlines *inl)
 	inl->libdw_rows = 0;
 }
 
+/*
+ * libdw opens files that the DWARF names, wherever they are. False when @name in @dir is something
+ * that one does not just open, like a FIFO.
+ */
+static bool is_safe_file(const char *dir, const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+	struct stat st;
+
+	if (name[0] == '/')
+		return stat(name, &st) < 0 || S_ISREG(st.st_mode);
+	if (asprintf(&path, "%s/%s", dir, name) < 0) {
+		path = NULL;
+		return false;
+	}
+	return stat(path, &st) < 0 || S_ISREG(st.st_mode);
+}
+
+/* The same next to @image, where libdw looks first: it goes by the open file. */
+static bool is_safe_beside(const struct pev_image *image, const char *name)
+{
+	char link[32], dir[PATH_MAX];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
+	n = readlink(link, dir, sizeof(dir) - 1);
+	dir[n > 0 ? n : 0] = 0;
+	if (strrchr(dir, '/'))
+		*strrchr(dir, '/') = 0;
+	return is_safe_file(dir, name);
+}
+
+/* Whether libdw may look for the .dwo file of a skeleton: next to the file, then in the directory
+ * that it was compiled in. */
+static bool is_safe_to_split(const struct pev_image *image, Dwarf_Die *die)
+{
+	const char *name = NULL, *comp_dir = NULL;
+	Dwarf_Attribute attr;
+
+	if (dwarf_attr(die, DW_AT_dwo_name, &attr) || dwarf_attr(die, DW_AT_GNU_dwo_name, &attr))
+		name = dwarf_formstring(&attr);
+	if (dwarf_attr(die, DW_AT_comp_dir, &attr))
+		comp_dir = dwarf_formstring(&attr);
+	return name && is_safe_beside(image, name) && (!comp_dir || is_safe_file(comp_dir, name));
+}
+
 static int open_dwarf(struct pev_inlines *inl)
 {
+	struct pev_build_id id;
+	const char *alt;
+
+	/* Without being given the alternate file, libdw looks for it by itself. */
+	if (!inl->alt && pev_image_debugaltlink(inl->image, &alt, &id) == 0 &&
+	    !is_safe_beside(inl->image, alt))
+		return -EBADMSG;
 	inl->dwarf = dwarf_begin_elf(inl->image->elf, DWARF_C_READ, NULL);
 	if (!inl->dwarf)
 		return -EBADMSG;
@@ -283,45 +336,6 @@ static struct unit *find_unit(struct pev_inlines *inl, uint64_t vaddr)
 		if (vaddr < inl->ranges[--lo].hi)
 			return &inl->units[inl->ranges[lo].unit];
 	return NULL;
-}
-
-static bool is_safe_file(const char *dir, const char *name)
-{
-	_cleanup_free_ char *path = NULL;
-	struct stat st;
-
-	if (asprintf(&path, "%s%s%s", dir, *dir ? "/" : "", name) < 0) {
-		path = NULL;
-		return false;
-	}
-	return stat(path, &st) < 0 || S_ISREG(st.st_mode);
-}
-
-/*
- * libdw opens what DW_AT_dwo_name says, in the directory of the file and in DW_AT_comp_dir. False
- * when one of these is something that one does not just open, like a FIFO.
- */
-static bool is_safe_to_split(const struct pev_image *image, Dwarf_Die *die)
-{
-	char link[32], dir[PATH_MAX] = "";
-	const char *name = NULL, *comp_dir = NULL;
-	Dwarf_Attribute attr;
-	ssize_t n;
-
-	if (dwarf_attr(die, DW_AT_dwo_name, &attr) || dwarf_attr(die, DW_AT_GNU_dwo_name, &attr))
-		name = dwarf_formstring(&attr);
-	if (dwarf_attr(die, DW_AT_comp_dir, &attr))
-		comp_dir = dwarf_formstring(&attr);
-	if (!name)
-		return false;
-	if (name[0] == '/')
-		return is_safe_file("", name);
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
-	n = readlink(link, dir, sizeof(dir) - 1);
-	dir[n > 0 ? n : 0] = 0;
-	if (strrchr(dir, '/'))
-		*strrchr(dir, '/') = 0;
-	return is_safe_file(dir, name) && (!comp_dir || is_safe_file(comp_dir, name));
 }
 
 static enum place find_place(struct pev_inlines *inl, Dwarf_Die *die)

@@ -11,7 +11,7 @@
 struct pev_image;
 struct pev_inlines;
 
-/* More frames at one address than this are cut: the outer ones go. */
+/* Nobody inlines deeper than this; what does is not followed further in. */
 #define PEV_INLINES_MAX 256
 
 /*
@@ -56,9 +56,10 @@ static inline void pev_inlines_freep(struct pev_inlines **inl)
 }
 
 /*
- * The functions at @vaddr into @frames, which holds @max of them (1 or more): returns how many, 0
- * when DWARF says nothing about the address. For a return address ask for the byte before it. The
- * strings live as long as @inl; equal ones have equal pointers. One thread at a time. -ENOMEM.
+ * The functions at @vaddr into @frames, which holds @max of them (1 or more; the outer ones that do
+ * not fit are left out): returns how many, 0 when DWARF says nothing about the address. For a
+ * return address ask for the byte before it. The strings live as long as @inl; equal ones have
+ * equal pointers. One thread at a time. -ENOMEM.
  */
 int pev_inlines_find(struct pev_inlines *inl, uint64_t vaddr, struct pev_inline_frame *frames,
 		     size_t max);

@@ -39,7 +39,7 @@ struct pev_locate_options {
 	const char *const *debug_dirs;
 	size_t nr_debug_dirs;
 	const char *system_dir;            /* NULL: /usr/lib/debug */
-	const char *perf_cache;            /* NULL: $HOME/.debug */
+	const char *perf_cache;            /* NULL: $HOME/.debug; "": none */
 	struct pev_debuginfod *debuginfod; /* borrowed; NULL: not asked */
 
 	/*

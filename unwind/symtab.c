@@ -378,7 +378,7 @@ static size_t count_up_to(const struct pev_symtab *t, uint64_t vaddr)
 	while (n > 1) {
 		const size_t half = n / 2;
 
-		base += base[half - 1] <= vaddr ? half : 0;
+		base += (size_t)(base[half - 1] <= vaddr) * half;
 		n -= half;
 	}
 	return (size_t)(base - t->starts) + (*base <= vaddr);

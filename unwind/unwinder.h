@@ -58,8 +58,9 @@ const char *pev_unwind_end_str(enum pev_unwind_end end);
  * for a signal trampoline and for what a signal interrupted, and the return address minus 1 for the
  * rest, so that each lies inside of the call instruction and not after it.
  *
- * Where there is no CFI, a frame pointer is followed if it points into the stack above the current
- * frame and if the return address beside it lies in mapped code.
+ * Where there is no CFI, a stub of the procedure linkage table is left by the return address on top
+ * of the stack; for other code a frame pointer is followed if it points into the stack above the
+ * current frame and if the return address beside it lies in a mapping.
  *
  * Reentrant; allocates nothing and calls no libdw itself (pev_cfi_find() compiles what is met for
  * the first time). Trusts nothing in the sample.

@@ -10,7 +10,6 @@
 
 #include "base/checked.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -69,7 +68,7 @@ static void tell_compiled(const struct space *space)
 
 static void bench(const char *path)
 {
-	const struct pev_arch *const arch = pev_arch_of_sample(EM_X86_64, PEV_REGS_ABI_64);
+	const struct pev_arch *const arch = pev_arch_of_sample(PERFDATA_MACHINE, PEV_REGS_ABI_64);
 	struct perfdata d = { 0 };
 	struct dwfl_oracle *oracle;
 	uint64_t start, cold, warm, libdwfl;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* An ELF file: its tables, symbols, demangled names, mini-debuginfo, inlines and lines. */
+#include "tests/fuzz/fuzz.h"
 #include "unwind/demangle.h"
 #include "unwind/image.h"
 #include "unwind/inlines.h"
 #include "unwind/symtab.h"
 
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static volatile size_t sink;
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The text of /proc/kallsyms; whatever is found lies within the bytes. */
+#include "tests/fuzz/fuzz.h"
 #include "unwind/ksyms.h"
 
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

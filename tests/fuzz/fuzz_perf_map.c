@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The text of a /tmp/perf-PID.map; whatever is found lies within the bytes and holds the address.
  */
+#include "tests/fuzz/fuzz.h"
 #include "unwind/perf_map.h"
 
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

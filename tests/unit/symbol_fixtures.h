@@ -2,6 +2,8 @@
 /* The ELF files that tests/unit/fixtures/make.sh made, and small helpers around them. */
 #pragma once
 
+#include "test.h"
+
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -9,14 +11,8 @@
 #include "unwind/image.h"
 
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The path of fixture @name; the test is skipped when a tool to make it was missing. */
 static inline const char *fixture(const char *name)

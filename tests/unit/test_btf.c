@@ -4,7 +4,7 @@
 #include "alloc.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "recorder/btf.h"
+#include "format/btf.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "base/checked.h"
+#include "test.h"
+
 #include "unwind/demangle.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct {
 	const char *raw, *full, *brief; /* ->brief NULL: like ->full */

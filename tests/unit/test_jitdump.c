@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "test.h"
+
 #include "base/buf.h"
-#include "base/checked.h"
 #include "base/cleanup.h"
 #include "unwind/jitdump.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Writes a dump, in the byte order of this machine or the other one. */
 struct writer {

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "base/checked.h"
+#include "test.h"
+
 #include "unwind/ksyms.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char text[] = "0000000000000000 A fixed_percpu_data\n"
 			   "0000000000021000 D cpu_info\n"

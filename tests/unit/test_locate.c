@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "base/checked.h"
-#include "tests/unit/symbol_fixtures.h"
+#include "symbol_fixtures.h"
 #include "unwind/debuginfod.h"
 #include "unwind/locate.h"
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "base/checked.h"
+#include "test.h"
+
 #include "unwind/perf_map.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char text[] = "1000 100 LazyCompile:*fib /srv/app.js:1:13\n"
 			   "0x1100 0x80 py::main:/srv/app.py\n"

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "test.h"
+
 #include "unwind/radix.h"
 #include "unwind/strings.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void equal_strings_are_one(void **state)
 {

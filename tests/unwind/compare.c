@@ -10,7 +10,6 @@
 
 #include "base/checked.h"
 
-#include <elf.h>
 #include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,14 +17,6 @@
 
 #define MAX_FRAMES 1024
 #define MIN_SHARE  0.995
-
-#if defined(__x86_64__)
-#define MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define MACHINE EM_AARCH64
-#else
-#define MACHINE EM_386
-#endif
 
 struct counts {
 	size_t samples, chains_equal, frames_ours, frames_libdwfl, frames_equal;
@@ -69,7 +60,7 @@ static void compare(const struct perfdata *d, struct dwfl_oracle *oracle,
 static bool compare_file(const char *path)
 {
 	const char *const show = getenv("UNWIND_SHOW");
-	const struct pev_arch *const arch = pev_arch_of_sample(MACHINE, PEV_REGS_ABI_64);
+	const struct pev_arch *const arch = pev_arch_of_sample(PERFDATA_MACHINE, PEV_REGS_ABI_64);
 	struct counts c = { .to_show = show ? strtoul(show, NULL, 10) : 0 };
 	struct perfdata d = { 0 };
 	struct dwfl_oracle *oracle;

@@ -7,6 +7,17 @@
 #include "base/buf.h"
 #include "format/record.h"
 
+#include <elf.h>
+
+/* EM_* of this machine, whose files are read. */
+#if defined(__x86_64__)
+#define PERFDATA_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define PERFDATA_MACHINE EM_AARCH64
+#else
+#define PERFDATA_MACHINE EM_386
+#endif
+
 struct perfdata_sample {
 	uint32_t pid;
 	const struct pev_attr *attr;

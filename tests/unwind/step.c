@@ -30,6 +30,7 @@
 #define RED_ZONE      4096 /* and more */
 #define WRONG_TOLD    3
 #define MAX_WRONG_CFI 200 /* one chain in so many: longjmp(), the epilogues of realigned frames */
+#define TEST_SKIP     77
 #define INT3          0xcc
 
 /* A frame that must be in the chain. */
@@ -60,6 +61,8 @@ static int wait_for(struct stepper *s)
 
 	if (waitpid(s->pid, &status, 0) < 0)
 		err(1, "waitpid");
+	if (WIFEXITED(status) && WEXITSTATUS(status) == TEST_SKIP)
+		exit(TEST_SKIP);
 	if (!WIFSTOPPED(status))
 		errx(1, "the program ended early, with status 0x%x", (unsigned)status);
 	return WSTOPSIG(status);
@@ -218,7 +221,8 @@ static void start(struct stepper *s, char **argv)
 	if (!s->pid) {
 		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0) {
 			printf("skipped: processes may not be traced here: %s\n", strerror(errno));
-			_exit(77);
+			(void)fflush(stdout);
+			_exit(TEST_SKIP);
 		}
 		execv(argv[0], argv);
 		err(1, "%s", argv[0]);
@@ -263,7 +267,7 @@ static void run(struct stepper *s)
 
 int main(int argc, char **argv)
 {
-	struct stepper *s = calloc(1, sizeof(*s));
+	_cleanup_free_ struct stepper *s = calloc(1, sizeof(*s));
 
 	if (argc != 2 || !s) {
 		fprintf(stderr, "usage: %s PROGRAM\n", argv[0]);

@@ -3,7 +3,7 @@
  * struct btf_header, then a section of types and one of strings. A type is three words (name, info,
  * size or type), then what its kind adds; ids are not written, they count up from 1.
  */
-#include "recorder/btf.h"
+#include "format/btf.h"
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
