@@ -19,6 +19,7 @@ pevrec_dependency(ZLIB zlib zlib1g-dev)
 pevrec_dependency(ELF libelf libelf-dev)
 pevrec_dependency(DW libdw>=0.188 libdw-dev)
 pevrec_dependency(LZMA liblzma liblzma-dev)
+pevrec_dependency(JANSSON jansson>=2.12 libjansson-dev)
 # Only the header: the library itself is loaded when DEBUGINFOD_URLS asks for it (unwind/debuginfod.c).
 pevrec_dependency(DEBUGINFOD libdebuginfod libdebuginfod-dev)
 

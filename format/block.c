@@ -431,12 +431,14 @@ int pev_block_head_read(const void *bytes, size_t size, bool check_crc, struct p
 	skip_magic = pev_cursor_u32(&c);
 	skip_size = pev_cursor_u32(&c);
 	p = pev_cursor_bytes(&c, sizeof(head));
-	if (!p || skip_magic != PEV_BLOCK_SKIP_MAGIC || skip_size < sizeof(head) ||
-	    skip_size > sizeof(head) + 7)
+	if (!p || skip_magic != PEV_BLOCK_SKIP_MAGIC)
 		return 0;
 	memcpy(&head, p, sizeof(head));
 	if (head.magic != PEV_BLOCK_MAGIC || head.version != PEV_BLOCK_VERSION)
 		return 0;
+	/* zstd would silently skip what it should unpack. */
+	if (skip_size < sizeof(head) || skip_size > sizeof(head) + 7)
+		return -EBADMSG;
 	if (check_crc && block_crc(&head, c.p, pev_cursor_left(&c)) != head.crc)
 		return -EBADMSG;
 	*ret = head;

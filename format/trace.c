@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Records, one by one. From the file they come through the input's window; a COMPRESSED record is
- * unpacked into ->raw and its records are handed out from there first. perf compresses one long
- * stream whose records may straddle COMPRESSED records, so what is left of one is carried over to
- * the next; our own blocks stand alone, and one that is damaged costs only itself.
+ * unpacked into ->raw (trace_unpack.c) and its records are handed out from there first. Where there
+ * is damage, trace_find.c says where to go on.
  */
 #include "format/trace_part.h"
 
@@ -15,15 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one COMPRESSED record may unpack to where the head does not tell: perf's are bounded by its
- * ring, of at most some hundred MB. */
-#define UNPACKED_MAX ((uint64_t)512 << 20)
-
-/* COMPRESSED2 starts with {header, u64 data_size}. perf gives zstd room for so much in each, and
- * empties its ring, of at most 128 MB, into a row of them. */
-#define COMPRESSED2_HEAD  16
-#define COMPRESSED2_PIECE 65519
-#define COMPRESSED2_MAX   (PEV_INPUT_WINDOW_MAX / 2)
+/* What a COMPRESSED2 may take that says more than its header.size: perf empties its ring, of at
+ * most 128 MB, into it. */
+#define COMPRESSED2_MAX (PEV_INPUT_WINDOW_MAX / 2)
 
 PEV_DEFINE_CLEANUP(struct pev_trace *, pev_trace_free);
 
@@ -64,9 +57,6 @@ int pev_trace_open(const char *path, const struct pev_trace_options *options,
 		return pev_err_set(err, -ENOMEM, "no memory to read %s", path);
 	if (options)
 		t->options = *options;
-	t->dctx = ZSTD_createDCtx();
-	if (!t->dctx)
-		return pev_err_set(err, -ENOMEM, "no memory to read %s", path);
 	r = pev_input_open(path, &t->in, &own);
 	if (r == 0)
 		r = pev_trace_read_head(t, &own);
@@ -183,144 +173,44 @@ static int damaged(struct pev_trace *t, uint64_t offset, int code)
 	return code;
 }
 
-/* A block of ours: its head says what has to come out. */
-static int unpack_block(struct pev_trace *t, const uint8_t *p, size_t size,
-			const struct pev_block_head *head, struct pev_err *err)
+/* After damage, of which @err tells, in the @size bytes of a record that the input stands in front
+ * of: decides where to go on, for the size may be wrong, too. */
+static int bad_block(struct pev_trace *t, uint64_t size, struct pev_err *err)
 {
-	uint8_t *out;
-	size_t n;
+	const uint64_t at = t->in.offset;
 
-	if (head->raw_size > PEV_BLOCK_RAW_MAX)
-		return pev_err_set(err, -EBADMSG, "claims %u bytes of records", head->raw_size);
-	pev_buf_reset(&t->raw);
-	out = pev_buf_extend(&t->raw, head->raw_size);
-	if (!out)
-		return pev_err_set(err, -ENOMEM, "no memory to unpack it");
-	n = ZSTD_decompressDCtx(t->dctx, out, head->raw_size, p, size);
-	if (ZSTD_isError(n))
-		return pev_err_set(err, -EBADMSG, "does not decompress: %s", ZSTD_getErrorName(n));
-	if (n != head->raw_size)
-		return pev_err_set(err, -EBADMSG, "decompresses to %zu bytes instead of %u", n,
-				   head->raw_size);
-	return 0;
+	size = pev_trace_resume(t, size);
+	t->pending = size;
+	t->damage.blocks++;
+	t->damage.block_bytes += size;
+	(void)pev_err_wrap(err, "%s: block at offset %" PRIu64 " is damaged", t->in.name, at);
+	return damaged(t, at, -EBADMSG);
 }
 
-/* Another writer's: a piece of one stream, appended to what was carried over. */
-static int unpack_stream(struct pev_trace *t, const uint8_t *p, size_t size, struct pev_err *err)
+/* What is known of a block before it is unpacked. */
+static int check_block(struct pev_trace *t, const struct pev_trace_record *rec, struct pev_err *err)
 {
-	const uint64_t promised = 2 * (uint64_t)t->features.compressed.mmap_len;
-	const uint64_t max = promised ? PEV_MIN(promised, UNPACKED_MAX) : UNPACKED_MAX;
-	ZSTD_inBuffer in = { p, size, 0 };
-	uint64_t grown = 0;
-
-	for (;;) {
-		const size_t chunk = (size_t)256 << 10;
-		uint8_t *const dst = pev_buf_extend(&t->raw, chunk);
-		ZSTD_outBuffer out = { dst, chunk, 0 };
-		size_t n;
-
-		if (!dst)
-			return pev_err_set(err, -ENOMEM, "no memory to unpack it");
-		n = ZSTD_decompressStream(t->dctx, &out, &in);
-		t->raw.size -= chunk - out.pos;
-		grown += out.pos;
-		if (ZSTD_isError(n) || grown > max) {
-			(void)ZSTD_DCtx_reset(t->dctx, ZSTD_reset_session_only);
-			return pev_err_set(err, -EBADMSG, "does not decompress: %s",
-					   grown > max ? "there is more of it than its writer had"
-						       : ZSTD_getErrorName(n));
-		}
-		if (in.pos == in.size && out.pos < chunk)
-			return 0;
-	}
-}
-
-/*
- * The data of a COMPRESSED2, @c. In one that overflowed, more of them lie within the data of the
- * first, whole but for their data_size, which perf never set then.
- */
-static int unpack_pieces(struct pev_trace *t, struct pev_cursor c, struct pev_err *err)
-{
-	size_t size = PEV_MIN(pev_cursor_left(&c), (size_t)COMPRESSED2_PIECE);
-
-	for (;;) {
-		const uint8_t *const p = pev_cursor_bytes(&c, size);
-		struct pev_rec_hdr hdr;
-		const uint8_t *next;
-		int r;
-
-		r = p ? unpack_stream(t, p, size, err)
-		      : pev_err_set(err, -EBADMSG, "its parts do not fit into it");
-		if (r < 0 || !pev_cursor_left(&c))
-			return r;
-		next = pev_cursor_bytes(&c, COMPRESSED2_HEAD);
-		if (next)
-			pev_trace_hdr(t, next, &hdr);
-		if (!next || hdr.type != PEV_REC_COMPRESSED2 || hdr.size < COMPRESSED2_HEAD)
-			return pev_err_set(err, -EBADMSG, "its parts do not fit into it");
-		size = hdr.size - COMPRESSED2_HEAD;
-	}
-}
-
-/* Keeps what is left of the record before, at the front. */
-static void carry_over(struct pev_trace *t)
-{
-	const size_t left = t->raw.size - t->raw_pos;
-
-	if (left)
-		memmove(t->raw.data, t->raw.data + t->raw_pos, left);
-	t->raw.size = left;
-	t->raw_pos = 0;
-}
-
-/* What a COMPRESSED2 at @bytes holds, without its padding. */
-static struct pev_cursor data_of(const struct pev_trace *t, const uint8_t *bytes, size_t size)
-{
-	struct pev_cursor c = pev_cursor(bytes, size);
-	uint64_t data_size;
-
-	(void)pev_cursor_bytes(&c, sizeof(struct pev_rec_hdr));
-	c.swap = t->head.swap;
-	data_size = pev_cursor_u64(&c);
-	if (data_size <= pev_cursor_left(&c))
-		c.end = c.p + data_size;
-	return c;
-}
-
-/* Unpacks the COMPRESSED record at @bytes. On damage ->raw is empty and the error says where. */
-static int unpack(struct pev_trace *t, const uint8_t *bytes, size_t size,
-		  const struct pev_rec_hdr *hdr, struct pev_err *err)
-{
-	struct pev_block_head head = { 0 };
-	size_t skip = sizeof(*hdr);
+	struct pev_block_head head;
 	int r;
 
-	r = t->head.swap ? 0 : pev_block_head_read(bytes, size, t->options.check, &head);
+	if (t->head.swap)
+		return 0;
+	r = pev_block_head_read(rec->bytes, rec->size, true, &head);
 	if (r < 0)
-		r = pev_err_set(err, r, "its checksum is wrong");
-	else if (r > 0)
-		r = unpack_block(t, bytes + skip, size - skip, &head, err);
-	else {
-		carry_over(t);
-		r = hdr->type == PEV_REC_COMPRESSED2
-			    ? unpack_pieces(t, data_of(t, bytes, size), err)
-			    : unpack_stream(t, bytes + skip, size - skip, err);
-	}
-	t->raw_pos = 0;
-	t->raw_offset = t->in.offset;
-	t->raw_ours = head.raw_size != 0;
-	if (r < 0) {
-		pev_buf_reset(&t->raw);
-		if (r == -ENOMEM)
-			return pev_err_wrap(err, "%s: block at offset %" PRIu64, t->in.name,
-					    t->in.offset);
-		t->damage.blocks++;
-		t->damage.block_bytes += size;
-		(void)pev_err_wrap(err, "%s: block at offset %" PRIu64 " is damaged", t->in.name,
-				   t->in.offset);
-		return damaged(t, t->in.offset, -EBADMSG);
-	}
-	return 0;
+		(void)pev_err_set(err, r, "its checksum is wrong");
+	else if (r > 0 && rec->hdr.type != PEV_REC_COMPRESSED)
+		r = pev_err_set(err, -EBADMSG, "its record has type %u", rec->hdr.type);
+	return r < 0 ? bad_block(t, rec->size, err) : 0;
+}
+
+static int unpack(struct pev_trace *t, const struct pev_trace_record *rec, struct pev_err *err)
+{
+	const int r = pev_trace_unpack(t, rec->bytes, rec->size, &rec->hdr, err);
+
+	if (r == -EBADMSG)
+		return bad_block(t, rec->size, err);
+	return r < 0 ? pev_err_wrap(err, "%s: block at offset %" PRIu64, t->in.name, t->in.offset)
+		     : 0;
 }
 
 /* A record out of ->raw. 1; 0 when there is no whole one left; -EBADMSG. */
@@ -403,10 +293,10 @@ static uint64_t true_size(const struct pev_trace *t, const uint8_t *p,
 	c.swap = t->head.swap;
 	data_size = pev_cursor_u64(&c);
 	if (data_size > COMPRESSED2_MAX ||
-	    pev_align8(COMPRESSED2_HEAD + data_size) <= PEV_REC_MAX_SIZE ||
-	    (uint16_t)pev_align8(COMPRESSED2_HEAD + data_size) != hdr->size)
+	    pev_align8(PEV_COMPRESSED2_HEAD + data_size) <= PEV_REC_MAX_SIZE ||
+	    (uint16_t)pev_align8(PEV_COMPRESSED2_HEAD + data_size) != hdr->size)
 		return hdr->size;
-	return COMPRESSED2_HEAD + data_size;
+	return PEV_COMPRESSED2_HEAD + data_size;
 }
 
 /* Moves behind the record that was handed out last. 1, or 0 when its payload is not all there. */
@@ -437,6 +327,31 @@ static uint64_t data_left(const struct pev_trace *t)
 	return end == UINT64_MAX ? end : end - PEV_MIN(end, t->in.offset);
 }
 
+static bool is_record(const struct pev_trace_record *rec, uint64_t size, uint64_t whole,
+		      uint64_t left)
+{
+	return size >= sizeof(rec->hdr) && whole <= left && rec->hdr.type < PEV_TRACE_TYPES_MAX;
+}
+
+/* There is no record where the input stands. -EBADMSG when there is a block to go on at. */
+static int go_on_behind(struct pev_trace *t, struct pev_err *err)
+{
+	const uint64_t at = t->in.offset;
+	uint64_t next;
+	int r;
+
+	r = pev_trace_find_block(t, at + 8, &next, err);
+	if (r <= 0)
+		return r;
+	t->pending = next - at;
+	t->damage.blocks++;
+	t->damage.block_bytes += next - at;
+	(void)pev_err_set(err, -EBADMSG,
+			  "%s: %" PRIu64 " bytes at offset %" PRIu64 " are no records", t->in.name,
+			  next - at, at);
+	return damaged(t, at, -EBADMSG);
+}
+
 /*
  * The next record of the file itself. 1; 0 at the end. The input stays in front of it until the
  * next call, so that the bytes stay where they are.
@@ -446,6 +361,7 @@ static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struc
 	uint64_t left, size, whole, want;
 	const uint8_t *p;
 	size_t have;
+	int r;
 
 	if (!pass(t))
 		return 0;
@@ -457,11 +373,16 @@ static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struc
 		return cut(t, t->in.offset, have);
 	pev_trace_hdr(t, p, &ret->hdr);
 	size = have == 16 ? true_size(t, p, &ret->hdr) : ret->hdr.size;
+	ret->payload = pev_trace_payload(t, p, have, &ret->hdr);
+	if (!pev_add_u64(size, ret->payload, &whole))
+		whole = UINT64_MAX;
+	r = is_record(ret, size, whole, left) ? 0 : go_on_behind(t, err);
+	if (r < 0)
+		return r;
 	/* What a seal that was interrupted appended, or rubbish: no record starts like that. */
 	if (size < sizeof(ret->hdr))
 		return rubbish(t, left);
-	ret->payload = have == 16 ? pev_trace_payload(t, p, &ret->hdr) : 0;
-	if (!pev_add_u64(size, ret->payload, &whole) || whole > left)
+	if (whole > left)
 		return ends_within(t, &ret->hdr, left);
 	want = can_learn(ret) ? whole : size;
 	p = pev_input_peek(&t->in, want, &have, err);
@@ -528,11 +449,16 @@ int pev_trace_next(struct pev_trace *t, struct pev_trace_record *ret, struct pev
 		r = next_in_file(t, ret, err);
 		if (r <= 0)
 			return r;
+		if (t->options.check) {
+			r = check_block(t, ret, err);
+			if (r < 0)
+				return r;
+		}
 		if (!is_compressed(&ret->hdr) || t->options.raw)
 			break;
 		if (skip_block(t, ret))
 			continue;
-		r = unpack(t, ret->bytes, ret->size, &ret->hdr, err);
+		r = unpack(t, ret, err);
 		if (r < 0)
 			return r;
 	}
@@ -550,6 +476,10 @@ uint64_t pev_trace_at(const struct pev_trace *t)
 
 void pev_trace_rest(struct pev_trace *t)
 {
+	if (t->finished) {
+		ZSTD_freeDCtx(t->dctx);
+		t->dctx = NULL;
+	}
 	if (t->raw_pos == t->raw.size) {
 		pev_buf_done(&t->raw);
 		t->raw_pos = 0;

@@ -267,13 +267,18 @@ static void learn_update(struct pev_trace *t, const uint8_t *bytes, const struct
 	if (c.failed || !id)
 		return;
 	e = &t->events[id->event];
+	if (which == PEV_EVENT_UPDATE_SCALE) {
+		const uint64_t bits = pev_cursor_u64(&c);
+
+		if (!c.failed)
+			memcpy(&e->scale, &bits, sizeof(e->scale));
+		return;
+	}
 	s = pev_cursor_left(&c) ? pev_cursor_str(&c, pev_cursor_left(&c)) : NULL;
 	if (s && which == PEV_EVENT_UPDATE_NAME)
 		name_event(t, e, s);
 	else if (s && which == PEV_EVENT_UPDATE_UNIT && !e->unit)
 		e->unit = strdup(s);
-	else if (which == PEV_EVENT_UPDATE_SCALE && hdr->size >= sizeof(*hdr) + 24)
-		memcpy(&e->scale, bytes + sizeof(*hdr) + 16, sizeof(e->scale));
 }
 
 static void learn_feature(struct pev_trace *t, const uint8_t *bytes, const struct pev_rec_hdr *hdr)
@@ -330,10 +335,10 @@ void pev_trace_hdr(const struct pev_trace *t, const uint8_t *p, struct pev_rec_h
 }
 
 /* AUXTRACE {u64 size}, TRACING_DATA {u32 size, padded to 8}. */
-uint64_t pev_trace_payload(const struct pev_trace *t, const uint8_t *bytes,
+uint64_t pev_trace_payload(const struct pev_trace *t, const uint8_t *bytes, size_t have,
 			   const struct pev_rec_hdr *hdr)
 {
-	struct pev_cursor c = pev_cursor(bytes + sizeof(*hdr), 8);
+	struct pev_cursor c = pev_cursor(bytes + sizeof(*hdr), have - sizeof(*hdr));
 
 	c.swap = t->head.swap;
 	if (hdr->type == PEV_REC_AUXTRACE && hdr->size >= 16)
@@ -343,11 +348,12 @@ uint64_t pev_trace_payload(const struct pev_trace *t, const uint8_t *bytes,
 	return 0;
 }
 
-/* Reads the records that stand in for tables, from where the input is up to @end, or the first one
- * that is data. */
-static int read_head_records(struct pev_trace *t, uint64_t end, struct pev_err *err)
+/* Reads the records that stand in for tables, from where the input is up to the first one that is
+ * data. */
+static int read_head_records(struct pev_trace *t, struct pev_err *err)
 {
-	while (t->in.offset < end) {
+	for (;;) {
+		struct pev_block_head block;
 		struct pev_rec_hdr hdr;
 		const uint8_t *p;
 		uint64_t payload;
@@ -360,20 +366,21 @@ static int read_head_records(struct pev_trace *t, uint64_t end, struct pev_err *
 		if (have < 16)
 			return 0;
 		pev_trace_hdr(t, p, &hdr);
-		payload = pev_trace_payload(t, p, &hdr);
-		if (hdr.size < sizeof(hdr) || payload > SECTION_MAX)
+		payload = pev_trace_payload(t, p, have, &hdr);
+		if (hdr.size < sizeof(hdr) || hdr.type == PEV_REC_AUXTRACE || payload > SECTION_MAX)
 			return 0;
 		p = pev_input_peek(&t->in, hdr.size + payload, &have, err);
 		if (!p)
 			return err->code;
-		if (have < hdr.size + payload)
+		/* A block whose type is damaged is no part of the head either. */
+		if (have < hdr.size + payload ||
+		    pev_block_head_read(p, hdr.size, false, &block) > 0)
 			return 0;
 		r = pev_trace_learn(t, p, &hdr, p + hdr.size, payload, err);
 		if (r <= 0)
 			return r;
 		(void)pev_input_skip(&t->in, hdr.size + payload);
 	}
-	return 0;
 }
 
 /*
@@ -449,7 +456,7 @@ static int read_head_again(struct pev_trace *t, struct pev_err *err)
 {
 	pev_trace_forget_head(t);
 	pev_input_seek(&t->in, sizeof(struct pev_file_header));
-	return read_head_records(t, UINT64_MAX, err);
+	return read_head_records(t, err);
 }
 
 static int read_file(struct pev_trace *t, uint64_t header_size, struct pev_err *err)
@@ -508,7 +515,7 @@ static int read_pipe(struct pev_trace *t, struct pev_err *err)
 		pev_trace_hdr(t, p, &hdr);
 		t->head.ours = hdr.type == PEV_REC_HEADER_EVENT_TYPE;
 	}
-	r = read_head_records(t, UINT64_MAX, err);
+	r = read_head_records(t, err);
 	t->head.data_offset = t->in.offset;
 	return r;
 }

@@ -202,7 +202,7 @@ static void put_tracing_data(struct pev_buf *buf, const struct pev_buf *data)
  * AUXTRACE have records of their own; one that is over 64 KiB has to wait for the seal. There is no
  * end marker: perf 6.1 refuses the one of newer versions.
  */
-static void put_section(struct pev_buf *buf, const struct pev_section *s)
+static void put_section(struct pev_buf *buf, const struct pev_feat_section *s)
 {
 	size_t start;
 
@@ -212,7 +212,9 @@ static void put_section(struct pev_buf *buf, const struct pev_section *s)
 	start = start_record(buf, PEV_REC_HEADER_FEATURE);
 	pev_buf_u64(buf, s->feat);
 	pev_buf_put(buf, s->data.data, s->data.size);
-	pev_buf_zero(buf, -(buf->size - start) & 7);
+	/* Behind the 12 bytes of TRACING_DATA this is what brings the data back to a multiple of 8:
+	 * of all records these two may be of any size. */
+	pev_buf_zero(buf, -buf->size & 7);
 	end_record(buf, start);
 }
 
@@ -278,8 +280,8 @@ static int put_attrs_record(struct pev_writer *w, struct pev_buf *buf)
 	return 0;
 }
 
-static int write_head(struct pev_writer *w, const struct pev_section *sections, size_t nr_sections,
-		      struct pev_err *err)
+static int write_head(struct pev_writer *w, const struct pev_feat_section *sections,
+		      size_t nr_sections, struct pev_err *err)
 {
 	_cleanup_buf_ struct pev_buf buf = { 0 };
 	const struct pev_pipe_header head = { .magic = PEV_MAGIC, .size = sizeof(head) };
@@ -309,7 +311,7 @@ static int write_head(struct pev_writer *w, const struct pev_section *sections, 
 }
 
 int pev_writer_open(const char *path, int fd, const struct pev_trace_event *events,
-		    size_t nr_events, const struct pev_section *sections, size_t nr_sections,
+		    size_t nr_events, const struct pev_feat_section *sections, size_t nr_sections,
 		    struct pev_writer **ret, struct pev_err *err)
 {
 	_cleanup_(pev_writer_freep) struct pev_writer *w = calloc(1, sizeof(*w));
@@ -405,7 +407,7 @@ static struct pev_file_header regular_header(const struct pev_writer *w, uint64_
 }
 
 /* What comes behind the data, and the header that goes with it. */
-static void build_tail(const struct pev_writer *w, const struct pev_section *sections,
+static void build_tail(const struct pev_writer *w, const struct pev_feat_section *sections,
 		       size_t nr_sections, struct pev_buf *ret_tail,
 		       struct pev_file_header *ret_header)
 {
@@ -443,16 +445,29 @@ static int write_header(struct pev_writer *w, const struct pev_file_header *head
 	return 0;
 }
 
-int pev_writer_seal(struct pev_writer *w, const struct pev_section *sections, size_t nr_sections,
-		    const char *final_path, struct pev_err *err)
+/* A regular file with no data counts as one that was never finished: no perf reads it. */
+static int put_something(struct pev_writer *w, struct pev_err *err)
 {
-	const struct pev_file_header first = regular_header(w, w->features_offset, w->attrs);
+	const struct pev_rec_hdr round = { .type = PEV_REC_FINISHED_ROUND, .size = sizeof(round) };
+
+	if (w->stats.bytes > w->data_offset)
+		return 0;
+	return pev_writer_put(w, &round, sizeof(round), err);
+}
+
+int pev_writer_seal(struct pev_writer *w, const struct pev_feat_section *sections,
+		    size_t nr_sections, const char *final_path, struct pev_err *err)
+{
 	_cleanup_buf_ struct pev_buf tail = { 0 };
-	struct pev_file_header last;
+	struct pev_file_header first, last;
 	int r;
 
 	if (!w->own_fd)
 		return pev_err_set(err, -ESPIPE, "%s: a stream cannot be sealed", w->path);
+	r = put_something(w, err);
+	if (r < 0)
+		return r;
+	first = regular_header(w, w->features_offset, w->attrs);
 	build_tail(w, sections, nr_sections, &tail, &last);
 	if (pev_buf_status(&tail) < 0)
 		return pev_err_set(err, -ENOMEM, "%s: no memory to seal it", w->path);

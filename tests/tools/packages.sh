@@ -4,11 +4,12 @@
 
 # To build pevrec.
 packages_build=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev zlib1g-dev libelf-dev libdw-dev
-	liblzma-dev libiberty-dev libdebuginfod-dev)
+	liblzma-dev libiberty-dev libdebuginfod-dev libjansson-dev)
 # To look at a trace the way its users do.
 packages_perf=(linux-perf)
 # To build and run the tests, beside the above.
-packages_test=(libcmocka-dev python3 jq strace binutils g++ xz-utils dwz libdebuginfod1)
+packages_test=(libcmocka-dev python3 jq strace binutils g++ xz-utils dwz libdebuginfod1
+	chromium chromium-driver golang-go)
 # For .ci/run, beside the above.
 packages_ci=(clang libclang-rt-14-dev clang-format-14)
 

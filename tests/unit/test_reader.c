@@ -458,6 +458,33 @@ static void test_merge(void **state)
 	assert_int_equal(stats.by_type[PEV_REC_SAMPLE], 9);
 }
 
+/* A trace that says of itself that it is of another time is not read. */
+static void test_skipped_trace(void **state)
+{
+	_cleanup_(several_done) struct several s;
+	_cleanup_(pev_reader_freep) struct pev_reader *r = NULL;
+	struct told told = { 0 };
+	const struct pev_reader_options options = { .progress = tell, .userdata = &told };
+
+	(void)state;
+	several_init(&s);
+	for (size_t i = 0; i < 3; i++) {
+		build(&s.f[i], i ? "C S10 S15 S19" : "C S25 S12");
+		s.f[i].hostname = "host";
+		s.f[i].first_ns = i ? 10 : 12;
+		s.f[i].last_ns = i ? 19 : 25;
+	}
+	/* The last does not tell. */
+	s.f[2].first_ns = 0;
+	several_write(&s);
+	r = open_reader(s.names, 3, &options);
+	pev_reader_set_time(r, 20, 30);
+	assert_string_equal(words(r), "2:C 2:. 1:. 0:C 0:S25 0:.");
+	assert_int_equal(pev_reader_stats(r).skipped_traces, 1);
+	assert_int_equal(pev_reader_stats(r).skipped_samples, 4);
+	assert_true(told.bytes == told.total);
+}
+
 /* An event that asked for a clock, and a moment by it. */
 static void set_clock(struct foreign *f, int32_t id, uint64_t tod_ns, uint64_t clock_ns)
 {
@@ -553,6 +580,7 @@ int main(void)
 		cmocka_unit_test(test_auxtrace),
 		cmocka_unit_test(test_standard_input),
 		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_skipped_trace),
 		cmocka_unit_test(test_different_clocks),
 		cmocka_unit_test(test_same_clock),
 		cmocka_unit_test(test_clocks_without_relation),
