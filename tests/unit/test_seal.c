@@ -398,7 +398,6 @@ static void test_refusals(void **state)
 static void test_payload(void **state)
 {
 	_cleanup_folder_ struct test_folder folder;
-	_cleanup_(pev_verify_done) struct pev_verify v = { 0 };
 	_cleanup_buf_ struct pev_buf bytes = { 0 };
 	const struct make_trace how = { .records = 5, .one_event = true };
 	const struct pev_rec_hdr aux = { .type = PEV_REC_AUXTRACE, .size = 48 };
