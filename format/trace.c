@@ -219,11 +219,12 @@ static int unpack(struct pev_trace *t, const struct pev_trace_record *rec, struc
 /* A record out of ->raw. 1; 0 when there is no whole one left; -EBADMSG. */
 static int next_unpacked(struct pev_trace *t, struct pev_trace_record *ret, struct pev_err *err)
 {
-	const uint8_t *const p = t->raw.data + t->raw_pos;
 	const size_t left = t->raw.size - t->raw_pos;
+	const uint8_t *p;
 
 	if (left < sizeof(ret->hdr))
 		return 0;
+	p = t->raw.data + t->raw_pos;
 	pev_trace_hdr(t, p, &ret->hdr);
 	if (ret->hdr.size < sizeof(ret->hdr)) {
 		t->damage.blocks++;
