@@ -54,14 +54,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static void print_header(const char *path, const struct pev_trace_head *head, bool full)
 {
-	const struct pev_features_print how = { .full = full, .pipe = head->pipe };
+	const struct pev_features_print how = { .full = full, .pipe = head->pipe, .nr_known = 32 };
 	struct stat st;
 
 	(void)puts("# ========");
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0) {
 		char when[64] = "";
 
-		(void)ctime_r(&st.st_ctime, when);
+		(void)ctime_r(&st.st_mtime, when);
 		(void)printf("# captured on    : %s", when);
 	}
 	(void)printf("# header version : %d\n", head->version == 1 ? 0 : 1);

@@ -16,6 +16,23 @@ endfunction()
 
 pevrec_dependency(ZSTD libzstd>=1.4.5 libzstd-dev)
 pevrec_dependency(ZLIB zlib zlib1g-dev)
+pevrec_dependency(ELF libelf libelf-dev)
+pevrec_dependency(DW libdw>=0.188 libdw-dev)
+pevrec_dependency(LZMA liblzma liblzma-dev)
+pevrec_dependency(JANSSON jansson>=2.12 libjansson-dev)
+# Only the header: the library itself is loaded when DEBUGINFOD_URLS asks for it (unwind/debuginfod.c).
+pevrec_dependency(DEBUGINFOD libdebuginfod libdebuginfod-dev)
+
+# libiberty has no pkg-config file.
+find_library(IBERTY_LIBRARY iberty)
+find_path(IBERTY_INCLUDE_DIR libiberty/demangle.h)
+if(NOT IBERTY_LIBRARY OR NOT IBERTY_INCLUDE_DIR)
+	message(FATAL_ERROR "libiberty is missing: libiberty.a and libiberty/demangle.h were not found; install them "
+		"(Debian: apt-get install libiberty-dev), or run ./quickstart, which does")
+endif()
+add_library(iberty INTERFACE IMPORTED GLOBAL)
+target_link_libraries(iberty INTERFACE ${IBERTY_LIBRARY})
+target_include_directories(iberty INTERFACE ${IBERTY_INCLUDE_DIR})
 if(PEVREC_TESTS)
 	pevrec_dependency(CMOCKA cmocka libcmocka-dev)
 endif()

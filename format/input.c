@@ -80,6 +80,8 @@ static ssize_t read_some(struct pev_input *in, uint8_t *p, size_t n)
 {
 	ssize_t k;
 
+	if (in->seekable && in->offset + in->have > INT64_MAX)
+		return 0; /* no file has so much, whatever its header says */
 	if (in->seekable)
 		return pev_pread_all(in->fd, p, n, (off_t)(in->offset + in->have));
 	do
@@ -165,5 +167,15 @@ void pev_input_seek(struct pev_input *in, uint64_t offset)
 		in->have = (size_t)(last - offset);
 	}
 	in->offset = offset;
+	in->eof = false;
+}
+
+void pev_input_rest(struct pev_input *in)
+{
+	if (!in->seekable)
+		return;
+	free(in->window);
+	in->window = NULL;
+	in->cap = in->have = in->start = 0;
 	in->eof = false;
 }

@@ -40,3 +40,6 @@ uint64_t pev_input_skip(struct pev_input *in, uint64_t n);
 
 /* Goes on reading at @offset; only of a seekable input. */
 void pev_input_seek(struct pev_input *in, uint64_t offset);
+
+/* Gives back the memory of the window, if what was in it can be read again. */
+void pev_input_rest(struct pev_input *in);

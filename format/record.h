@@ -70,10 +70,21 @@ struct pev_regs {
 
 struct pev_branch_stack {
 	uint64_t nr;
-	uint64_t hw_idx;          /* with PEV_BRANCH_HW_INDEX */
-	struct pev_u64s entries;  /* 3 words each: from, to, flags */
+	uint64_t hw_idx;          /* with PEV_BRANCH_HW_INDEX; 0 where Linux left it out */
+	struct pev_u64s entries;  /* 3 words each: from, to, flags; use pev_branch_at() */
 	struct pev_u64s counters; /* a word each, with PEV_BRANCH_COUNTERS */
 };
+
+/* struct perf_branch_entry */
+struct pev_branch {
+	uint64_t from, to;
+	bool mispred, predicted, in_tx, abort;
+	uint16_t cycles;                    /* since the branch before */
+	uint8_t type, spec, new_type, priv; /* PERF_BR_* */
+};
+
+/* Branch @i of @b, which must be below ->nr; 0 is the latest. */
+struct pev_branch pev_branch_at(const struct pev_branch_stack *b, uint64_t i);
 
 struct pev_stack_user {
 	struct pev_bytes data; /* as dumped; what lies beyond ->dyn_size is rubbish */
@@ -111,7 +122,7 @@ struct pev_mmap {
 	 * inode. */
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
-	uint32_t prot, flags;
+	uint32_t prot, flags; /* 0 where the kernel was too old to tell */
 	uint8_t build_id_size;
 	uint8_t build_id[PEV_BUILD_ID_MAX];
 	const char *filename;

@@ -25,6 +25,34 @@ struct pev_read_value pev_read_values_at(const struct pev_read_values *values, u
 	return v;
 }
 
+struct pev_branch pev_branch_at(const struct pev_branch_stack *b, uint64_t i)
+{
+	static const uint8_t widths[] = { 1, 1, 1, 1, 16, 4, 2, 4, 3 };
+	const bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	const bool big = host_is_big != b->entries.swap;
+	const uint64_t flags = pev_u64s_at(&b->entries, 3 * i + 2);
+	uint64_t v[sizeof(widths)];
+	unsigned int at = 0;
+
+	/* A bit-field, whose first member is at the lowest bit of the word for one byte order and
+	 * at the highest for the other. */
+	for (size_t k = 0; k < sizeof(widths); at += widths[k++])
+		v[k] = flags >> (big ? 64 - at - widths[k] : at) & ((1U << widths[k]) - 1);
+	return (struct pev_branch){
+		.from = pev_u64s_at(&b->entries, 3 * i),
+		.to = pev_u64s_at(&b->entries, 3 * i + 1),
+		.mispred = v[0],
+		.predicted = v[1],
+		.in_tx = v[2],
+		.abort = v[3],
+		.cycles = (uint16_t)v[4],
+		.type = (uint8_t)v[5],
+		.spec = (uint8_t)v[6],
+		.new_type = (uint8_t)v[7],
+		.priv = (uint8_t)v[8],
+	};
+}
+
 /*
  * single: value [time_enabled] [time_running] [id] [lost]
  * group:  nr [time_enabled] [time_running] { value [id] [lost] } * nr
@@ -82,18 +110,30 @@ void pev_read_values_encode(struct pev_buf *buf, uint64_t read_format,
 	}
 }
 
+/*
+ * What Linux leaves out of a branch stack where the branch_sample_type promises it
+ * (perf_output_sample()): of a sample that was taken without one everything but nr; and the
+ * counters of a PMU that has none.
+ */
+enum branch_quirk {
+	AS_PROMISED,
+	EMPTY_HAS_NO_HW_INDEX,
+	NO_COUNTERS,
+	BRANCH_QUIRKS,
+};
+
 static void decode_branch_stack(struct pev_cursor *c, uint64_t branch_sample_type,
-				struct pev_branch_stack *b)
+				enum branch_quirk quirk, struct pev_branch_stack *b)
 {
 	b->nr = pev_cursor_u64(c);
-	if (branch_sample_type & PEV_BRANCH_HW_INDEX)
+	if (branch_sample_type & PEV_BRANCH_HW_INDEX && (b->nr || quirk != EMPTY_HAS_NO_HW_INDEX))
 		b->hw_idx = pev_cursor_u64(c);
 	if (b->nr > pev_cursor_left(c) / 24) {
 		c->failed = true;
 		return;
 	}
 	b->entries = pev_cursor_u64s(c, 3 * b->nr);
-	if (branch_sample_type & PEV_BRANCH_COUNTERS)
+	if (branch_sample_type & PEV_BRANCH_COUNTERS && quirk != NO_COUNTERS)
 		b->counters = pev_cursor_u64s(c, b->nr);
 }
 
@@ -127,8 +167,8 @@ static void decode_stack_user(struct pev_cursor *c, const uint8_t *record,
 		c->failed = true;
 }
 
-void pev_sample_decode(struct pev_cursor *c, const struct pev_attr *attr, const uint8_t *record,
-		       struct pev_record *ret)
+/* The fields that come before any of variable length. */
+static void decode_fixed(struct pev_cursor *c, const struct pev_attr *attr, struct pev_record *ret)
 {
 	const uint64_t type = attr->sample_type;
 	struct pev_sample *const s = &ret->sample;
@@ -159,6 +199,15 @@ void pev_sample_decode(struct pev_cursor *c, const struct pev_attr *attr, const 
 	}
 	if (type & PEV_SAMPLE_PERIOD)
 		s->period = pev_cursor_u64(c);
+}
+
+static void decode_sample(struct pev_cursor *c, const struct pev_attr *attr, const uint8_t *record,
+			  enum branch_quirk quirk, struct pev_record *ret)
+{
+	const uint64_t type = attr->sample_type;
+	struct pev_sample *const s = &ret->sample;
+
+	decode_fixed(c, attr, ret);
 	if (type & PEV_SAMPLE_READ)
 		pev_read_values_decode(c, attr->read_format, &s->read);
 	if (type & PEV_SAMPLE_CALLCHAIN) {
@@ -173,7 +222,7 @@ void pev_sample_decode(struct pev_cursor *c, const struct pev_attr *attr, const 
 		s->raw = decode_bytes(c, size);
 	}
 	if (type & PEV_SAMPLE_BRANCH_STACK)
-		decode_branch_stack(c, attr->branch_sample_type, &s->branch_stack);
+		decode_branch_stack(c, attr->branch_sample_type, quirk, &s->branch_stack);
 	if (type & PEV_SAMPLE_REGS_USER)
 		decode_regs(c, attr->sample_regs_user, &s->regs_user);
 	if (type & PEV_SAMPLE_STACK_USER)
@@ -199,6 +248,24 @@ void pev_sample_decode(struct pev_cursor *c, const struct pev_attr *attr, const 
 
 		s->aux = decode_bytes(c, size);
 	}
+}
+
+void pev_sample_decode(struct pev_cursor *c, const struct pev_attr *attr, const uint8_t *record,
+		       struct pev_record *ret)
+{
+	const struct pev_cursor start = *c;
+
+	decode_sample(c, attr, record, AS_PROMISED, ret);
+	if (!(attr->sample_type & PEV_SAMPLE_BRANCH_STACK) || (!c->failed && !pev_cursor_left(c)))
+		return;
+	for (enum branch_quirk quirk = AS_PROMISED + 1; quirk < BRANCH_QUIRKS; quirk++) {
+		*c = start;
+		decode_sample(c, attr, record, quirk, ret);
+		if (!c->failed && !pev_cursor_left(c))
+			return;
+	}
+	*c = start;
+	decode_sample(c, attr, record, AS_PROMISED, ret);
 }
 
 static void encode_u64s(struct pev_buf *buf, const struct pev_u64s *a)

@@ -57,9 +57,6 @@ int pev_trace_open(const char *path, const struct pev_trace_options *options,
 		return pev_err_set(err, -ENOMEM, "no memory to read %s", path);
 	if (options)
 		t->options = *options;
-	t->dctx = ZSTD_createDCtx();
-	if (!t->dctx)
-		return pev_err_set(err, -ENOMEM, "no memory to read %s", path);
 	r = pev_input_open(path, &t->in, &own);
 	if (r == 0)
 		r = pev_trace_read_head(t, &own);
@@ -258,6 +255,27 @@ static int cut(struct pev_trace *t, uint64_t offset, uint64_t have)
 	return have ? damaged(t, offset, 0) : 0;
 }
 
+/* The next @left bytes are no records. */
+static int rubbish(struct pev_trace *t, uint64_t left)
+{
+	const uint64_t offset = t->in.offset;
+
+	t->finished = true;
+	t->damage.tail_bytes = pev_input_skip(&t->in, left);
+	return damaged(t, offset, 0);
+}
+
+/* Fewer than @left bytes are there of the record @hdr. Of a type that does not exist it is none:
+ * words that perf record said, for one, where its standard error went to the same file. */
+static int ends_within(struct pev_trace *t, const struct pev_rec_hdr *hdr, uint64_t left)
+{
+	const uint64_t offset = t->in.offset;
+
+	if (!pev_rec_type_name(hdr->type))
+		return rubbish(t, left);
+	return cut(t, offset, pev_input_skip(&t->in, left));
+}
+
 /*
  * The bytes that a record takes. perf 6.16 and after let header.size of a COMPRESSED2 overflow when
  * its padded size reaches 64 KiB: then the true size is in its data_size, and, what is not
@@ -361,25 +379,17 @@ static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struc
 	r = is_record(ret, size, whole, left) ? 0 : go_on_behind(t, err);
 	if (r < 0)
 		return r;
-	if (size < sizeof(ret->hdr)) {
-		/* What a seal that was interrupted appended, or rubbish: no record starts like
-		 * that. */
-		t->finished = true;
-		(void)damaged(t, t->in.offset, 0);
-		t->damage.tail_bytes = pev_input_skip(&t->in, left);
-		return 0;
-	}
-	if (whole > left) {
-		const uint64_t offset = t->in.offset;
-
-		return cut(t, offset, pev_input_skip(&t->in, left));
-	}
+	/* What a seal that was interrupted appended, or rubbish: no record starts like that. */
+	if (size < sizeof(ret->hdr))
+		return rubbish(t, left);
+	if (whole > left)
+		return ends_within(t, &ret->hdr, left);
 	want = can_learn(ret) ? whole : size;
 	p = pev_input_peek(&t->in, want, &have, err);
 	if (!p)
 		return err->code;
 	if (have < want)
-		return cut(t, t->in.offset, have);
+		return ends_within(t, &ret->hdr, left);
 	ret->bytes = p;
 	ret->size = size;
 	ret->offset = t->in.offset;
@@ -403,6 +413,21 @@ static int learn(struct pev_trace *t, const struct pev_trace_record *rec, struct
 	return pev_trace_learn(t, rec->bytes, &rec->hdr,
 			       with_payload ? rec->bytes + rec->size : NULL,
 			       with_payload ? (size_t)rec->payload : 0, err);
+}
+
+/* A block that the one who reads does not want. */
+static bool skip_block(struct pev_trace *t, const struct pev_trace_record *rec)
+{
+	struct pev_block_head head;
+
+	if (!t->options.skip_block || t->head.swap ||
+	    pev_block_head_read(rec->bytes, rec->size, false, &head) <= 0 ||
+	    !t->options.skip_block(t->options.userdata, &head) ||
+	    pev_block_head_read(rec->bytes, rec->size, true, &head) <= 0)
+		return false;
+	t->skipped_blocks++;
+	t->skipped_samples += head.samples;
+	return true;
 }
 
 int pev_trace_next(struct pev_trace *t, struct pev_trace_record *ret, struct pev_err *err)
@@ -431,6 +456,8 @@ int pev_trace_next(struct pev_trace *t, struct pev_trace_record *ret, struct pev
 		}
 		if (!is_compressed(&ret->hdr) || t->options.raw)
 			break;
+		if (skip_block(t, ret))
+			continue;
 		r = unpack(t, ret, err);
 		if (r < 0)
 			return r;
@@ -445,6 +472,19 @@ uint64_t pev_trace_at(const struct pev_trace *t)
 {
 	/* Records of a COMPRESSED record come out of it while the input stands in front of it. */
 	return t->in.offset;
+}
+
+void pev_trace_rest(struct pev_trace *t)
+{
+	if (t->finished) {
+		ZSTD_freeDCtx(t->dctx);
+		t->dctx = NULL;
+	}
+	if (t->raw_pos == t->raw.size) {
+		pev_buf_done(&t->raw);
+		t->raw_pos = 0;
+	}
+	pev_input_rest(&t->in);
 }
 
 int pev_trace_copy_payload(struct pev_trace *t, const struct pev_trace_record *rec,

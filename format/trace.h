@@ -62,6 +62,10 @@ struct pev_trace_options {
 	bool raw;
 	/* Checks the checksum of each block, too. */
 	bool check;
+	/* May be NULL. Asked before a block of ours is unpacked: true passes over it, if its
+	 * checksum says that the head can be trusted. */
+	bool (*skip_block)(void *userdata, const struct pev_block_head *head);
+	void *userdata;
 };
 
 /*
@@ -91,6 +95,10 @@ const struct pev_trace_event *pev_trace_event_of(const struct pev_trace *t, cons
 /* Where reading stands in the file: at the record, or the block, that the last call of
  * pev_trace_next() was about. */
 uint64_t pev_trace_at(const struct pev_trace *t);
+
+/* Gives back the memory that reading takes, as far as it holds nothing that is still to be handed
+ * out. Reading may go on. */
+void pev_trace_rest(struct pev_trace *t);
 
 /* Appends the payload of @rec, the record handed out last, to @w; -ENODATA when it is cut. Reading
  * goes on behind it. */

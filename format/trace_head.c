@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "base/cleanup.h"
 #include "format/attr.h"
+#include "format/event_name.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -198,14 +199,37 @@ static bool read_features(struct pev_trace *t, const struct pev_file_header *h)
 	return whole;
 }
 
+/* Names the event, unless it has a better name than a guess. */
+static void name_event(struct pev_trace *t, struct pev_trace_event *e, const char *name)
+{
+	_cleanup_free_ char *guess = pev_event_guess_name(&e->attr, &t->features);
+	char *copy;
+
+	if (e->name && (!guess || strcmp(e->name, guess) != 0))
+		return;
+	copy = strdup(name);
+	if (!copy)
+		return;
+	free((void *)(uintptr_t)e->name);
+	e->name = copy;
+}
+
 /* Names of events come from EVENT_DESC, whose entries are in the order of the attrs. */
 static void name_events(struct pev_trace *t)
 {
 	const struct pev_feat_event_desc *const desc = &t->features.event_desc;
 
 	for (size_t i = 0; i < t->nr_events && i < desc->nr; i++)
-		if (!t->events[i].name && desc->events[i].name)
-			t->events[i].name = strdup(desc->events[i].name);
+		if (desc->events[i].name)
+			name_event(t, &t->events[i], desc->events[i].name);
+}
+
+/* Those that nothing in the head names. */
+static void guess_names(struct pev_trace *t)
+{
+	for (size_t i = 0; i < t->nr_events; i++)
+		if (!t->events[i].name)
+			t->events[i].name = pev_event_guess_name(&t->events[i].attr, &t->features);
 }
 
 static int learn_attr(struct pev_trace *t, const uint8_t *bytes, const struct pev_rec_hdr *hdr,
@@ -251,8 +275,8 @@ static void learn_update(struct pev_trace *t, const uint8_t *bytes, const struct
 		return;
 	}
 	s = pev_cursor_left(&c) ? pev_cursor_str(&c, pev_cursor_left(&c)) : NULL;
-	if (s && which == PEV_EVENT_UPDATE_NAME && !e->name)
-		e->name = strdup(s);
+	if (s && which == PEV_EVENT_UPDATE_NAME)
+		name_event(t, e, s);
 	else if (s && which == PEV_EVENT_UPDATE_UNIT && !e->unit)
 		e->unit = strdup(s);
 }
@@ -279,6 +303,8 @@ int pev_trace_learn(struct pev_trace *t, const uint8_t *bytes, const struct pev_
 	switch (hdr->type) {
 	case PEV_REC_HEADER_ATTR:
 		r = learn_attr(t, bytes, hdr, err);
+		if (r == 0 && t->head.data_offset) /* late, and nothing more may come */
+			guess_names(t);
 		break;
 	case PEV_REC_EVENT_UPDATE:
 		learn_update(t, bytes, hdr);
@@ -500,6 +526,7 @@ int pev_trace_read_head(struct pev_trace *t, struct pev_err *err)
 	const uint8_t *p;
 	uint64_t magic, size;
 	size_t have;
+	int r;
 
 	t->head.file_size = t->in.size;
 	p = pev_input_peek(&t->in, sizeof(struct pev_pipe_header), &have, err);
@@ -527,5 +554,8 @@ int pev_trace_read_head(struct pev_trace *t, struct pev_err *err)
 		return pev_err_set(err, -EBADMSG,
 				   "%s is no perf.data: it does not start with PERFILE2",
 				   t->in.name);
-	return size == sizeof(struct pev_pipe_header) ? read_pipe(t, err) : read_file(t, size, err);
+	r = size == sizeof(struct pev_pipe_header) ? read_pipe(t, err) : read_file(t, size, err);
+	if (r == 0)
+		guess_names(t);
+	return r;
 }

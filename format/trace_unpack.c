@@ -11,9 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* What one COMPRESSED record may unpack to: perf's are bounded by its ring, of at most some hundred
- * MB. */
-#define UNPACKED_MAX ((size_t)512 << 20)
+/* What one COMPRESSED record may unpack to where the head does not tell: perf's are bounded by its
+ * ring, of at most some hundred MB. */
+#define UNPACKED_MAX ((uint64_t)512 << 20)
 
 /* perf gives zstd so much room in each COMPRESSED2. */
 #define COMPRESSED2_PIECE 65519
@@ -43,8 +43,10 @@ static int unpack_block(struct pev_trace *t, const uint8_t *p, size_t size,
 /* Another writer's: a piece of one stream, appended to what was carried over. */
 static int unpack_stream(struct pev_trace *t, const uint8_t *p, size_t size, struct pev_err *err)
 {
+	const uint64_t promised = 2 * (uint64_t)t->features.compressed.mmap_len;
+	const uint64_t max = promised ? PEV_MIN(promised, UNPACKED_MAX) : UNPACKED_MAX;
 	ZSTD_inBuffer in = { p, size, 0 };
-	size_t grown = 0;
+	uint64_t grown = 0;
 
 	for (;;) {
 		const size_t chunk = (size_t)256 << 10;
@@ -52,15 +54,16 @@ static int unpack_stream(struct pev_trace *t, const uint8_t *p, size_t size, str
 		ZSTD_outBuffer out = { dst, chunk, 0 };
 		size_t n;
 
-		if (!dst || (grown += chunk) > UNPACKED_MAX)
-			return pev_err_set(err, dst ? -E2BIG : -ENOMEM,
-					   "unpacks to more than fits into memory");
+		if (!dst)
+			return pev_err_set(err, -ENOMEM, "no memory to unpack it");
 		n = ZSTD_decompressStream(t->dctx, &out, &in);
 		t->raw.size -= chunk - out.pos;
-		if (ZSTD_isError(n)) {
+		grown += out.pos;
+		if (ZSTD_isError(n) || grown > max) {
 			(void)ZSTD_DCtx_reset(t->dctx, ZSTD_reset_session_only);
 			return pev_err_set(err, -EBADMSG, "does not decompress: %s",
-					   ZSTD_getErrorName(n));
+					   grown > max ? "there is more of it than its writer had"
+						       : ZSTD_getErrorName(n));
 		}
 		if (in.pos == in.size && out.pos < chunk)
 			return 0;
@@ -126,6 +129,10 @@ int pev_trace_unpack(struct pev_trace *t, const uint8_t *bytes, size_t size,
 	size_t skip = sizeof(*hdr);
 	int r;
 
+	if (!t->dctx)
+		t->dctx = ZSTD_createDCtx();
+	if (!t->dctx)
+		return pev_err_set(err, -ENOMEM, "no memory to unpack it");
 	r = t->head.swap ? 0 : pev_block_head_read(bytes, size, false, &head);
 	if (r < 0)
 		r = pev_err_set(err, r, "its head contradicts itself");

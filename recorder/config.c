@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Registers a DWARF unwinder starts from: PERF_REG_X86_* but DS, ES, FS, GS (the kernel refuses
  * those); all of PERF_REG_ARM64_*. */
@@ -37,24 +38,19 @@ uint64_t pev_max_sample_rate(uint64_t otherwise)
 
 static int add_tracking(struct pev_evlist *list)
 {
-	struct pev_event *const events =
-		realloc(list->events, (list->nr + 1) * sizeof(*list->events));
-	struct pev_event *e;
+	struct pev_event *const e = pev_evlist_add(list);
 
-	if (!events)
+	if (!e)
 		return -ENOMEM;
-	list->events = events;
-	e = &events[list->nr];
-	*e = (struct pev_event){
-		.attr = { .type = PEV_TYPE_SOFTWARE, .config = PEV_SW_DUMMY, .sample_period = 1 },
-		.name = strdup("dummy:HG"),
-		.leader = list->nr,
-		.scale = 1.0,
-		.tracking = true,
-	};
-	if (!e->name)
+	e->attr.type = PEV_TYPE_SOFTWARE;
+	e->attr.config = PEV_SW_DUMMY;
+	e->attr.sample_period = 1;
+	e->tracking = true;
+	e->name = strdup("dummy:HG");
+	if (!e->name) {
+		pev_evlist_truncate(list, list->nr - 1);
 		return -ENOMEM;
-	list->nr++;
+	}
 	return 0;
 }
 
@@ -78,17 +74,26 @@ static void set_period(struct pev_event *e, const struct pev_record_opts *opts)
 		a->sample_type |= PEV_SAMPLE_PERIOD;
 }
 
-static void set_callgraph(struct pev_attr *a, const struct pev_record_opts *opts)
+static enum pev_callgraph callgraph_of(const struct pev_event *e,
+				       const struct pev_record_opts *opts)
 {
-	if (opts->callgraph == PEV_CALLGRAPH_NONE)
+	return e->has_callgraph ? e->callgraph : opts->callgraph;
+}
+
+static void set_callgraph(struct pev_event *e, const struct pev_record_opts *opts)
+{
+	const enum pev_callgraph callgraph = callgraph_of(e, opts);
+	struct pev_attr *const a = &e->attr;
+
+	if (callgraph == PEV_CALLGRAPH_NONE)
 		return;
 	a->sample_type |= PEV_SAMPLE_CALLCHAIN;
-	if (opts->callgraph == PEV_CALLGRAPH_DWARF) {
+	if (callgraph == PEV_CALLGRAPH_DWARF) {
 		a->sample_type |= PEV_SAMPLE_REGS_USER | PEV_SAMPLE_STACK_USER;
 		a->sample_regs_user = USER_REGS;
-		a->sample_stack_user = opts->stack_bytes;
+		a->sample_stack_user = e->stack_bytes ? e->stack_bytes : opts->stack_bytes;
 		a->flags |= PEV_ATTR_EXCLUDE_CALLCHAIN_USER;
-	} else if (opts->callgraph == PEV_CALLGRAPH_LBR) {
+	} else if (callgraph == PEV_CALLGRAPH_LBR) {
 		a->sample_type |= PEV_SAMPLE_BRANCH_STACK;
 		a->branch_sample_type |= PEV_BRANCH_USER | PEV_BRANCH_CALL_STACK |
 					 PEV_BRANCH_NO_CYCLES | PEV_BRANCH_NO_FLAGS;
@@ -102,7 +107,7 @@ static void set_sampling(struct pev_event *e, const struct pev_record_opts *opts
 
 	a->sample_type |= PEV_SAMPLE_IP;
 	set_period(e, opts);
-	set_callgraph(a, opts);
+	set_callgraph(e, opts);
 	if (a->type == PEV_TYPE_TRACEPOINT ||
 	    (a->type == PEV_TYPE_SOFTWARE && a->config == PEV_SW_BPF_OUTPUT))
 		a->sample_type |= PEV_SAMPLE_RAW;
@@ -112,11 +117,53 @@ static void set_sampling(struct pev_event *e, const struct pev_record_opts *opts
 		a->sample_type |= PEV_SAMPLE_PHYS_ADDR;
 	if (opts->all_cgroups)
 		a->sample_type |= PEV_SAMPLE_CGROUP;
+	if (opts->sample_period)
+		a->sample_type |= PEV_SAMPLE_PERIOD;
+	if (opts->sample_raw)
+		a->sample_type |= PEV_SAMPLE_RAW;
+	if (opts->data_page_size)
+		a->sample_type |= PEV_SAMPLE_DATA_PAGE_SIZE;
+	if (opts->code_page_size)
+		a->sample_type |= PEV_SAMPLE_CODE_PAGE_SIZE;
 	if (opts->inherit_stat)
 		a->flags |= PEV_ATTR_INHERIT_STAT;
+	if (opts->user_callchains)
+		a->flags |= PEV_ATTR_EXCLUDE_CALLCHAIN_KERNEL;
+	if (opts->kernel_callchains)
+		a->flags |= PEV_ATTR_EXCLUDE_CALLCHAIN_USER;
+	if (opts->all_user || opts->all_kernel)
+		a->flags &= ~(PEV_ATTR_EXCLUDE_USER | PEV_ATTR_EXCLUDE_KERNEL);
+	if (opts->all_user)
+		a->flags |= PEV_ATTR_EXCLUDE_KERNEL;
+	if (opts->all_kernel)
+		a->flags |= PEV_ATTR_EXCLUDE_USER;
 }
 
-static void set_tracking(struct pev_attr *a, const struct pev_record_opts *opts,
+/* Narrows the filter of a tracepoint to what others do. */
+static int exclude_self(struct pev_event *e)
+{
+	char *filter;
+	const int pid = (int)getpid();
+	const int n = e->filter ? asprintf(&filter, "common_pid != %d && (%s)", pid, e->filter)
+				: asprintf(&filter, "common_pid != %d", pid);
+
+	if (n < 0)
+		return -ENOMEM;
+	free(e->filter);
+	e->filter = filter;
+	return 0;
+}
+
+static bool any_stack_dump(const struct pev_evlist *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->events[i].attr.sample_type & PEV_SAMPLE_STACK_USER)
+			return true;
+	return false;
+}
+
+static void set_tracking(struct pev_attr *a, const struct pev_evlist *list,
+			 const struct pev_record_opts *opts,
 			 const struct pev_kernel_features *kernel)
 {
 	const uint64_t wanted = PEV_ATTR_MMAP2 | PEV_ATTR_COMM_EXEC | PEV_ATTR_KSYMBOL |
@@ -124,7 +171,11 @@ static void set_tracking(struct pev_attr *a, const struct pev_record_opts *opts,
 				PEV_ATTR_BUILD_ID;
 
 	a->flags |= PEV_ATTR_MMAP | PEV_ATTR_COMM | PEV_ATTR_TASK | (wanted & kernel->attr_flags);
-	if (opts->sample_data)
+	if (opts->no_build_ids)
+		a->flags &= ~PEV_ATTR_BUILD_ID;
+	/* Linkers put .eh_frame into a mapping that is not executable, and a perf that unwinds with
+	 * libunwind finds it by its mapping only. */
+	if (opts->sample_data || any_stack_dump(list))
 		a->flags |= PEV_ATTR_MMAP_DATA;
 	if (opts->namespaces)
 		a->flags |= PEV_ATTR_NAMESPACES;
@@ -143,7 +194,8 @@ static void set_common(struct pev_event *e, const struct pev_evlist *list,
 	a->read_format |= PEV_FORMAT_ID | (PEV_FORMAT_LOST & kernel->read_format);
 	a->flags |= PEV_ATTR_SAMPLE_ID_ALL | PEV_ATTR_WATERMARK;
 	a->wakeup = (uint32_t)PEV_MIN(opts->ring_bytes / 2, (size_t)INT32_MAX);
-	if (opts->inherit)
+	if (e->want_inherit == PEV_CHOICE_SESSION ? opts->inherit
+						  : e->want_inherit == PEV_CHOICE_YES)
 		a->flags |= PEV_ATTR_INHERIT;
 	if (kernel->attr_flags & PEV_ATTR_USE_CLOCKID && opts->has_clockid) {
 		a->flags |= PEV_ATTR_USE_CLOCKID;
@@ -158,6 +210,39 @@ static void set_common(struct pev_event *e, const struct pev_evlist *list,
 			a->flags |= PEV_ATTR_ENABLE_ON_EXEC;
 	} else if (leads && !e->tracking) {
 		a->flags |= PEV_ATTR_DISABLED;
+	}
+}
+
+static bool in_group(const struct pev_evlist *list, size_t index)
+{
+	const struct pev_event *const e = &list->events[index];
+
+	return e->leader != index ||
+	       (index + 1 < list->nr && list->events[index + 1].leader == index);
+}
+
+/* :S: the leader's samples hold the counts of the whole group, whose members then take none of
+ * their own unless their spelling says how often. A group that is read is not inherited (before
+ * Linux 6.12 the kernel refuses that). */
+static void set_sample_read(struct pev_evlist *list, size_t index)
+{
+	struct pev_event *const e = &list->events[index];
+	const struct pev_event *const leader = &list->events[e->leader];
+	struct pev_attr *const a = &e->attr;
+
+	if (e->sample_read) {
+		a->sample_type |= PEV_SAMPLE_READ;
+		a->flags &= ~PEV_ATTR_INHERIT;
+		if (in_group(list, index))
+			a->read_format |= PEV_FORMAT_GROUP;
+	}
+	if (e != leader && leader->sample_read) {
+		a->sample_type |= leader->attr.sample_type;
+		a->flags &= ~PEV_ATTR_INHERIT;
+		if (!e->has_period) {
+			a->sample_period = 0;
+			a->flags &= ~PEV_ATTR_FREQ;
+		}
 	}
 }
 
@@ -176,6 +261,10 @@ static int check_asked(const struct pev_record_opts *opts, const struct pev_kern
 		  "5.7" },
 		{ opts->sample_phys_addr, kernel->sample_type & PEV_SAMPLE_PHYS_ADDR, "--phys-data",
 		  "4.14" },
+		{ opts->data_page_size, kernel->sample_type & PEV_SAMPLE_DATA_PAGE_SIZE,
+		  "--data-page-size", "5.11" },
+		{ opts->code_page_size, kernel->sample_type & PEV_SAMPLE_CODE_PAGE_SIZE,
+		  "--code-page-size", "5.11" },
 		{ opts->has_clockid, kernel->attr_flags & PEV_ATTR_USE_CLOCKID, "--clockid",
 		  "4.1" },
 		{ opts->callgraph == PEV_CALLGRAPH_DWARF, USER_REGS != 0, "--call-graph dwarf",
@@ -206,10 +295,14 @@ int pev_config_apply(struct pev_evlist *list, const struct pev_record_opts *opts
 		struct pev_event *const e = &list->events[i];
 
 		if (e->tracking)
-			set_tracking(&e->attr, opts, kernel);
+			set_tracking(&e->attr, list, opts, kernel);
 		else
 			set_sampling(e, opts);
 		set_common(e, list, opts, kernel);
+		set_sample_read(list, i);
+		if (opts->exclude_self && e->attr.type == PEV_TYPE_TRACEPOINT &&
+		    exclude_self(e) < 0)
+			return pev_err_set(err, -ENOMEM, "no memory for a filter");
 	}
 	return 0;
 }

@@ -104,13 +104,26 @@ static bool fall_back(struct opener *o, struct pev_event *e, int r)
 	/* Which events were open before does not matter: from 2 on nobody unprivileged gets kernel
 	 * samples. */
 	if (r == -EACCES && !o->down.user_only && o->target->tids[0] != -1 &&
-	    e->attr.type != PEV_TYPE_TRACEPOINT && !(e->attr.flags & PEV_ATTR_EXCLUDE_KERNEL) &&
+	    e->attr.type != PEV_TYPE_TRACEPOINT &&
+	    !(e->attr.flags & (PEV_ATTR_EXCLUDE_KERNEL | PEV_ATTR_EXCLUDE_USER)) &&
 	    paranoid() > 1) {
 		o->down.user_only = true;
 		o->down.paranoid = paranoid();
 		return pev_config_user_only(o->list) == 0;
 	}
 	return false;
+}
+
+/* perf_event_open(2) for @e. The file or function of a probe is a string that the kernel reads
+ * through attr.config1. */
+static int open_event(const struct pev_event *e, int pid, int cpu, int group_fd,
+		      unsigned long flags)
+{
+	struct pev_attr attr = e->attr;
+
+	if (e->path)
+		attr.config1 = (uint64_t)(uintptr_t)e->path;
+	return pev_perf_event_open(&attr, pid, cpu, group_fd, flags);
 }
 
 /* Opens one counter. An fd, -ESRCH or -ENODEV for a thread or CPU that has gone, or an error that
@@ -128,7 +141,7 @@ static int open_one(struct opener *o, size_t index, int cpu, pid_t tid, struct p
 		flags |= PERF_FLAG_PID_CGROUP;
 	}
 	do
-		fd = pev_perf_event_open(&e->attr, pid, cpu, group_fd, flags);
+		fd = open_event(e, pid, cpu, group_fd, flags);
 	while (fd < 0 && fall_back(o, e, fd));
 	if (fd >= 0)
 		return fd;
@@ -290,6 +303,21 @@ int pev_counters_open(struct pev_evlist *list, const struct pev_record_opts *opt
 	*ret = o.c;
 	*ret_downgrades = o.down;
 	o.c = (struct pev_counters){ 0 };
+	return 0;
+}
+
+int pev_counters_ids(const struct pev_counters *c, size_t event, uint64_t **ret, size_t *ret_nr)
+{
+	uint64_t *const ids = calloc(c->nr + 1, sizeof(*ids));
+	size_t nr = 0;
+
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->counters[i].event == event)
+			ids[nr++] = c->counters[i].id;
+	*ret = ids;
+	*ret_nr = nr;
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "recorder/event.h"
 
+#include "base/checked.h"
 #include "base/cleanup.h"
 
 #include <errno.h>
@@ -12,8 +13,11 @@ struct pev_event *pev_evlist_add(struct pev_evlist *list)
 
 	if (list->nr == list->cap) {
 		const size_t cap = list->cap ? 2 * list->cap : 8;
+		size_t bytes;
 
-		e = reallocarray(list->events, cap, sizeof(*e));
+		if (!pev_mul_size(cap, sizeof(*e), &bytes))
+			return NULL;
+		e = realloc(list->events, bytes);
 		if (!e)
 			return NULL;
 		list->events = e;
@@ -83,8 +87,8 @@ int pev_evlist_filter(struct pev_evlist *list, const char *filter, struct pev_er
 				   filter);
 	if (!filter[strspn(filter, " \t\n")])
 		return pev_err_set(err, -EINVAL,
-				   "the filter of '%s' is empty: give a condition over its fields, "
-				   "or leave --filter out",
+				   "the filter behind '%s' is empty: give a condition over the "
+				   "fields of the tracepoint, or leave --filter out",
 				   list->events[list->last].name);
 	for (size_t i = list->last; i < list->nr; i++) {
 		struct pev_event *const e = &list->events[i];

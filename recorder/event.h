@@ -25,13 +25,17 @@ enum pev_choice {
 	PEV_CHOICE_YES,
 };
 
-enum pev_event_callgraph {
-	PEV_EVENT_CALLGRAPH_SESSION = 0,
-	PEV_EVENT_CALLGRAPH_NO,
-	PEV_EVENT_CALLGRAPH_FP,
-	PEV_EVENT_CALLGRAPH_DWARF,
-	PEV_EVENT_CALLGRAPH_LBR,
+enum pev_callgraph {
+	PEV_CALLGRAPH_NONE,
+	PEV_CALLGRAPH_FP,
+	PEV_CALLGRAPH_DWARF,
+	PEV_CALLGRAPH_LBR,
 };
+
+/* What the kernel accepts: the largest multiple of 8 that a u16 holds. It cuts a dump so that the
+ * sample fits header.size, but only with what lies before it: PERF_SAMPLE_REGS_INTR, which lies
+ * behind, would overflow it (Linux 6.18). */
+#define PEV_MAX_STACK_BYTES 65528
 
 /* One event. ->attr holds what its spelling says, with attr.size the smallest that holds it;
  * sampling options of the session are laid over it later (recorder/config.c). */
@@ -56,18 +60,18 @@ struct pev_event {
 			       PEV_FORMAT_GROUP), and only the leader samples */
 	bool has_period;    /* the spelling itself fixed attr.sample_period (period=, or freq= with
 			       PEV_ATTR_FREQ). Without it a non-zero attr.sample_period (1, for
-			       tracepoints and breakpoints) yields to -c and -F of the session */
+			       tracepoints, probes and breakpoints) yields to -c and -F of the session
+			     */
 	bool may_fall_back; /* the default event: cycles:P turns into cpu-clock where there is no
 			       PMU */
 	bool tracking;      /* the dummy event that carries the side-band */
 
-	/* Terms that overrule the session for this event; max-stack= is in attr.sample_max_stack.
-	 */
-	enum pev_choice want_time;    /* time=0|1 */
+	/* Terms that overrule the session for this event; max-stack= is in
+	 * attr.sample_max_stack. */
 	enum pev_choice want_inherit; /* inherit, no-inherit */
-	enum pev_event_callgraph callgraph;
-	uint32_t stack_bytes; /* stack-size=, a multiple of 8, 0 when not given; implies nothing
-				 without PEV_EVENT_CALLGRAPH_DWARF here or in the session */
+	bool has_callgraph;           /* call-graph= was given: */
+	enum pev_callgraph callgraph;
+	uint32_t stack_bytes; /* stack-size=, a multiple of 8; 0: the session's */
 };
 
 /* Zero-initialise to start, pev_evlist_done() to end. */

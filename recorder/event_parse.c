@@ -55,10 +55,15 @@ static int no_memory(const struct parser *ps)
 
 static int missing(const struct parser *ps)
 {
+	if (!*ps->p)
+		return pev_err_set(ps->err, -EINVAL,
+				   "in '%s' an event is missing at the end: put one there, or take "
+				   "the comma or brace away",
+				   ps->spec);
 	return pev_err_set(ps->err, -EINVAL,
-			   "in '%s' an event is missing %s%s: put one there, or take the comma or "
-			   "brace away",
-			   ps->spec, *ps->p ? "before " : "at the end", ps->p);
+			   "in '%s' an event is missing before '%s': put one there, or take the "
+			   "comma or brace away",
+			   ps->spec, ps->p);
 }
 
 /* Where the base at @p ends: at what comes next in the grammar. */
@@ -170,8 +175,10 @@ static int finish_groups(struct parser *ps, size_t first, const char *name, cons
 					   "the brace, as in {...}:D",
 					   e->name);
 		r = pev_modifiers_apply(modifiers, !leads, e, ps->err);
-		if (r < 0)
-			return pev_err_wrap(ps->err, "event '%s' in a group", e->name);
+		if (r < 0) {
+			(void)pev_err_wrap(ps->err, "event '%s' in a group", e->name);
+			return r;
+		}
 		if (leads && *name) {
 			e->group_name = strdup(name);
 			if (!e->group_name)
@@ -196,7 +203,7 @@ static int parse_group_modifiers(struct parser *ps, char **ret)
 			"in '%s' the group is followed by '%s': only a comma, or ':' and "
 			"modifiers, can stand there",
 			ps->spec, ps->p);
-	modifiers = strdup(*text ? text + 1 : "");
+	modifiers = *text ? trimmed(text + 1, strlen(text + 1)) : strdup("");
 	if (!modifiers)
 		return no_memory(ps);
 	ps->p += n;

@@ -41,6 +41,14 @@ static int no_memory(const struct job *j)
 	return pev_err_set(j->err, -ENOMEM, "no memory for event '%s'", j->name);
 }
 
+/* Names the event in front of what was said. The code must not come from ->err, which may be
+ * NULL. */
+static int in_event(const struct job *j, int code)
+{
+	(void)pev_err_wrap(j->err, "event '%s'", j->name);
+	return code;
+}
+
 static int need_pmus(const struct job *j)
 {
 	struct pev_resolver *const resolver = j->resolver;
@@ -62,10 +70,11 @@ static int need_tracefs(const struct job *j)
 
 	if (resolver->tracefs)
 		return 0;
-	if (!resolver->sources.tracefs)
-		return pev_tracefs_find(&resolver->tracefs, j->err) < 0
-			       ? pev_err_wrap(j->err, "event '%s'", j->name)
-			       : 0;
+	if (!resolver->sources.tracefs) {
+		const int r = pev_tracefs_find(&resolver->tracefs, j->err);
+
+		return r < 0 ? in_event(j, r) : 0;
+	}
 	resolver->tracefs = strdup(resolver->sources.tracefs);
 	return resolver->tracefs ? 0 : no_memory(j);
 }
@@ -82,6 +91,28 @@ static char *qualified_name(const struct job *j, const char *pmu)
 	return name;
 }
 
+static bool is_pmu(const struct pev_pmu *pmu, const char *name)
+{
+	return pmu && !strcmp(pmu->name, name);
+}
+
+/* A probe without a place would be opened, somewhere. */
+static int check_probe(const struct job *j, const struct pev_pmu *pmu,
+		       const struct pev_terms *terms, const struct pev_event *e)
+{
+	if (is_pmu(pmu, "uprobe") && (!e->path || !pev_terms_get(terms, "offset")))
+		return pev_err_set(j->err, -EINVAL,
+				   "event '%s' does not say where to probe: write "
+				   "uprobe/path=FILE,offset=0x.../, with the offset in the file",
+				   j->name);
+	if (is_pmu(pmu, "kprobe") && !e->path && !pev_terms_get(terms, "addr"))
+		return pev_err_set(j->err, -EINVAL,
+				   "event '%s' does not say where to probe: write "
+				   "kprobe/func=NAME/ or kprobe/addr=0x.../",
+				   j->name);
+	return 0;
+}
+
 /* Lays terms and modifiers over the new event @e and gives it its name. */
 static int finish(const struct job *j, const struct pev_pmu *pmu, const char *alias,
 		  struct pev_event *e)
@@ -96,23 +127,16 @@ static int finish(const struct job *j, const struct pev_pmu *pmu, const char *al
 			return no_memory(j);
 		r = pev_terms_split(cut, &terms, j->err);
 		if (r < 0)
-			return pev_err_wrap(j->err, "event '%s'", j->name);
+			return in_event(j, r);
 	}
 	r = pev_terms_apply(&terms, pmu, alias, e, j->err);
 	if (r == 0)
 		r = pev_modifiers_apply(j->modifiers, false, e, j->err);
 	if (r < 0)
-		return pev_err_wrap(j->err, "event '%s'", j->name);
-	if (pmu && !strcmp(pmu->name, "uprobe") && (!e->path || !pev_terms_get(&terms, "offset")))
-		return pev_err_set(j->err, -EINVAL,
-				   "event '%s' does not say where to probe: write "
-				   "uprobe/path=FILE,offset=0x.../, with the offset in the file",
-				   j->name);
-	if (pmu && !strcmp(pmu->name, "kprobe") && !e->path && !pev_terms_get(&terms, "addr"))
-		return pev_err_set(j->err, -EINVAL,
-				   "event '%s' does not say where to probe: write "
-				   "kprobe/func=NAME/ or kprobe/addr=0x.../",
-				   j->name);
+		return in_event(j, r);
+	r = check_probe(j, pmu, &terms, e);
+	if (r < 0)
+		return r;
 	if (e->name)
 		return 0;
 	e->name = pmu && pmu->one_of_many && strcmp(j->base, pmu->name)
@@ -203,6 +227,8 @@ static int add_pmu_event(const struct job *j, const struct pev_pmu *pmu, const c
 	e = add_on(j, pmu);
 	if (!e)
 		return no_memory(j);
+	if (is_pmu(pmu, "uprobe") || is_pmu(pmu, "kprobe"))
+		e->attr.sample_period = 1;
 	return finish(j, pmu, alias, e);
 }
 
@@ -231,13 +257,6 @@ static int add_pmus(const struct job *j)
 	return found;
 }
 
-static bool has_event(const struct pev_pmu *pmu, const char *name)
-{
-	_cleanup_free_ char *terms = NULL;
-
-	return pev_pmu_alias(pmu, name, &terms) == 0;
-}
-
 /* An event that some PMU's events/ has. Returns 1, or 0 when none has it. */
 static int add_aliases(const struct job *j)
 {
@@ -247,7 +266,7 @@ static int add_aliases(const struct job *j)
 	for (size_t i = 0; i < pmus->nr; i++) {
 		int r;
 
-		if (!has_event(&pmus->pmus[i], j->base))
+		if (!pev_pmu_has_event(&pmus->pmus[i], j->base))
 			continue;
 		r = add_pmu_event(j, &pmus->pmus[i], j->base);
 		if (r < 0)
@@ -256,6 +275,22 @@ static int add_aliases(const struct job *j)
 	}
 	return found;
 }
+
+/* Names that mean something, but not here. */
+static const struct {
+	const char *name;
+	int code;
+	const char *why;
+} elsewhere[] = {
+	{ "cpu", -ENOENT,
+	  "this machine shows no counters of a CPU 'cpu' (a virtual machine without a PMU?): use "
+	  "cpu-clock, or look for another name in /sys/bus/event_source/devices" },
+	{ "uprobe", -ENOENT, "this kernel is built without uprobes (CONFIG_UPROBE_EVENTS)" },
+	{ "kprobe", -ENOENT, "this kernel is built without kprobes (CONFIG_KPROBE_EVENTS)" },
+	{ "duration_time", -EINVAL, "it is a figure of perf stat and takes no samples" },
+	{ "user_time", -EINVAL, "it is a figure of perf stat and takes no samples" },
+	{ "system_time", -EINVAL, "it is a figure of perf stat and takes no samples" },
+};
 
 static int unknown(const struct job *j)
 {
@@ -274,12 +309,10 @@ static int unknown(const struct job *j)
 		if (j->terms)
 			pev_near_offer(&near, pmus->pmus[i].name);
 	}
-	if (!strcmp(j->base, "duration_time") || !strcmp(j->base, "user_time") ||
-	    !strcmp(j->base, "system_time"))
-		return pev_err_set(j->err, -EINVAL,
-				   "event '%s' cannot be sampled: it is a figure of perf stat; "
-				   "leave it out",
-				   j->base);
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(elsewhere); i++)
+		if (!strcmp(j->base, elsewhere[i].name))
+			return pev_err_set(j->err, elsewhere[i].code, "event '%s': %s", j->name,
+					   elsewhere[i].why);
 	return pev_err_set(j->err, -ENOENT, "unknown %s '%s': %s",
 			   j->terms ? "PMU or event" : "event", j->base,
 			   pev_near_phrase(&near,
@@ -349,7 +382,7 @@ static int add_tracepoints(struct job *j, char *base)
 		if (!*j->modifiers)
 			j->modifiers = colon + 1;
 	}
-	if (!*base || !*name || strchr(base, '/') || strchr(name, '/'))
+	if (!*name || strchr(base, '/') || strchr(name, '/'))
 		return pev_err_set(j->err, -EINVAL,
 				   "event '%s' is no tracepoint: write SYSTEM:NAME, as in "
 				   "sched:sched_switch",
@@ -360,15 +393,22 @@ static int add_tracepoints(struct job *j, char *base)
 	return pev_tracepoint_each(j->resolver->tracefs, base, name, &visitor, j->err);
 }
 
-/* The bits of attr.bp_type (linux/hw_breakpoint.h). */
+/* attr.bp_type (linux/hw_breakpoint.h). */
+enum {
+	BP_READ = 1,
+	BP_WRITE = 2,
+	BP_EXECUTE = 4,
+};
+
 static bool breakpoint_access(const char *text, uint32_t *ret)
 {
-	static const char letters[] = "rwx";
 	uint32_t access = 0;
 
 	for (; *text; text++) {
-		const char *const at = strchr(letters, *text);
-		const uint32_t bit = at ? 1u << (at - letters) : 0;
+		const uint32_t bit = *text == 'r'   ? BP_READ
+				     : *text == 'w' ? BP_WRITE
+				     : *text == 'x' ? BP_EXECUTE
+						    : 0;
 
 		if (!bit || (access & bit))
 			return false;
@@ -386,7 +426,7 @@ static int add_breakpoint(struct job *j, char *base)
 	char *const slash = strchr(address, '/');
 	uint64_t bytes = 0, where;
 	struct pev_event *e;
-	uint32_t access = 3;
+	uint32_t access = BP_READ | BP_WRITE;
 
 	if (rest)
 		*rest++ = '\0';
@@ -407,13 +447,13 @@ static int add_breakpoint(struct job *j, char *base)
 		if (colon)
 			*colon = '\0';
 		if (breakpoint_access(rest, &access))
-			j->modifiers = colon ? colon + 1 : "";
+			rest = colon ? colon + 1 : rest + strlen(rest);
 		else if (colon || !pev_modifiers_possible(rest))
 			return pev_err_set(j->err, -EINVAL,
 					   "event '%s': a breakpoint waits for r (read), w (write) "
 					   "or x (execution), not for '%s'",
 					   j->name, rest);
-		else
+		if (*rest)
 			j->modifiers = rest;
 	}
 	e = pev_evlist_add(j->list);
@@ -423,7 +463,7 @@ static int add_breakpoint(struct job *j, char *base)
 	e->attr.type = PEV_TYPE_BREAKPOINT;
 	e->attr.bp_type = access;
 	e->attr.config1 = where;
-	e->attr.config2 = bytes ? bytes : access == 4 ? sizeof(long) : 4;
+	e->attr.config2 = bytes ? bytes : access == BP_EXECUTE ? sizeof(long) : 4;
 	e->attr.sample_period = 1;
 	return finish(j, NULL, NULL, e);
 }
@@ -492,15 +532,23 @@ int pev_resolve(struct pev_resolver *resolver, const struct pev_spelling *spelli
 	if (!strncmp(base, "mem:", 4))
 		return add_breakpoint(&j, base);
 	colon = strchr(base, ':');
+	if (colon == base)
+		return pev_err_set(err, -EINVAL,
+				   "event '%s' has no name before its colon: write EVENT:MODIFIERS "
+				   "or SYSTEM:TRACEPOINT",
+				   j.name);
 	if (!colon) {
 		r = add_named(&j);
-		return r == 0 ? unknown(&j) : PEV_MIN(r, 0);
+		if (r == 0)
+			r = unknown(&j);
+	} else if (j.terms) {
+		r = add_tracepoints(&j, base);
+	} else if (!split_numbers(base, &type, &config, &j.modifiers)) {
+		r = add_word_and_behind(&j, base, colon + 1);
+	} else {
+		r = needs_a_name(type) ? refuse_number(&j) : add_plain(&j, (uint32_t)type, config);
 	}
-	if (j.terms)
-		return add_tracepoints(&j, base);
-	if (!split_numbers(base, &type, &config, &j.modifiers))
-		return PEV_MIN(add_word_and_behind(&j, base, colon + 1), 0);
-	return needs_a_name(type) ? refuse_number(&j) : add_plain(&j, (uint32_t)type, config);
+	return r < 0 ? r : 0;
 }
 
 int pev_resolver_cpu_kind(const struct pev_resolver *resolver, const struct pev_event *event)

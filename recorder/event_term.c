@@ -191,8 +191,10 @@ static int apply_alias_term(const struct pev_term *term, const struct pev_terms 
 		if (r == 0)
 			r = pev_err_set(err, -EBADMSG, "the PMU has no field '%s'", term->key);
 	}
-	if (r < 0)
-		return pev_err_wrap(err, "cannot make sense of %s/events/%s", pmu->dir, name);
+	if (r < 0) {
+		(void)pev_err_wrap(err, "cannot make sense of %s/events/%s", pmu->dir, name);
+		return r;
+	}
 	return 0;
 }
 
@@ -215,8 +217,10 @@ static int apply_alias(const char *name, const struct pev_terms *terms, const st
 		return pev_err_set(err, r, "cannot read %s/events/%s: %s", pmu->dir, name,
 				   pev_errno_str(r));
 	r = pev_terms_split(text, &own, err);
-	if (r < 0)
-		return pev_err_wrap(err, "cannot make sense of %s/events/%s", pmu->dir, name);
+	if (r < 0) {
+		(void)pev_err_wrap(err, "cannot make sense of %s/events/%s", pmu->dir, name);
+		return r;
+	}
 	for (size_t i = 0; i < own.nr; i++) {
 		r = apply_alias_term(&own.terms[i], terms, pmu, name, event, err);
 		if (r < 0)
@@ -261,7 +265,7 @@ static int apply_name(const struct pev_term *term, const struct pev_terms *terms
 	int r;
 
 	if (term->value || pev_term_is_general(term->key, pmu) ||
-	    pev_pmu_field(pmu, term->key, &field) == 0)
+	    pev_pmu_field(pmu, term->key, &field) != -ENOENT)
 		return 0;
 	r = apply_alias(term->key, terms, pmu, event, err);
 	if (r != 0)
@@ -283,6 +287,8 @@ static int unknown_term(const char *key, const struct pev_pmu *pmu, struct pev_e
 						   hint, sizeof(hint)));
 	pev_pmu_offer_fields(pmu, &near);
 	pev_pmu_offer_events(pmu, &near);
+	if (pmu->core)
+		pev_named_event_offer(&near);
 	(void)snprintf(otherwise, sizeof(otherwise), "its fields are %s",
 		       pev_pmu_field_names(pmu, fields, sizeof(fields)));
 	return pev_err_set(err, -ENOENT, "PMU %s has no event and no field '%s': %s", pmu->name,

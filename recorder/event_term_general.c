@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define STACK_BYTES_MAX 65528 /* the kernel's limit of attr.sample_stack_user */
-
 uint64_t *pev_attr_config(struct pev_attr *attr, unsigned word)
 {
 	switch (word) {
@@ -79,12 +77,16 @@ static int set_rate(const struct setting *s, unsigned is_freq)
 	return 0;
 }
 
+/* Blocks are found by the times of their samples, so none goes without. */
 static int set_time(const struct setting *s, unsigned unused)
 {
 	(void)unused;
-	if (s->number > 1)
-		return pev_err_set(s->err, -EINVAL, "time=%s is neither 0 nor 1", s->term->value);
-	s->event->want_time = s->number ? PEV_CHOICE_YES : PEV_CHOICE_NO;
+	if (s->number != 1)
+		return pev_err_set(
+			s->err, -EINVAL,
+			"time=%s cannot be honoured, since every sample carries its time: "
+			"leave it out",
+			s->term->value);
 	return 0;
 }
 
@@ -107,9 +109,9 @@ static int set_max_stack(const struct setting *s, unsigned unused)
 static int set_stack_size(const struct setting *s, unsigned unused)
 {
 	(void)unused;
-	if (!s->number || s->number > STACK_BYTES_MAX)
+	if (!s->number || s->number > PEV_MAX_STACK_BYTES)
 		return pev_err_set(s->err, -EINVAL, "stack-size=%s is not from 8 to %d bytes",
-				   s->term->value, STACK_BYTES_MAX);
+				   s->term->value, PEV_MAX_STACK_BYTES);
 	s->event->stack_bytes = (uint32_t)pev_align8((size_t)s->number);
 	return 0;
 }
@@ -118,17 +120,18 @@ static int set_callgraph(const struct setting *s, unsigned unused)
 {
 	static const struct {
 		const char *word;
-		enum pev_event_callgraph callgraph;
+		enum pev_callgraph callgraph;
 	} words[] = {
-		{ "no", PEV_EVENT_CALLGRAPH_NO },
-		{ "fp", PEV_EVENT_CALLGRAPH_FP },
-		{ "dwarf", PEV_EVENT_CALLGRAPH_DWARF },
-		{ "lbr", PEV_EVENT_CALLGRAPH_LBR },
+		{ "no", PEV_CALLGRAPH_NONE },
+		{ "fp", PEV_CALLGRAPH_FP },
+		{ "dwarf", PEV_CALLGRAPH_DWARF },
+		{ "lbr", PEV_CALLGRAPH_LBR },
 	};
 
 	(void)unused;
 	for (size_t i = 0; i < PEV_ARRAY_SIZE(words); i++)
 		if (!strcmp(s->term->value, words[i].word)) {
+			s->event->has_callgraph = true;
 			s->event->callgraph = words[i].callgraph;
 			return 0;
 		}

@@ -360,11 +360,10 @@ static void why_ebusy(const struct question *q, char *why)
 			       "the CPU's breakpoints are all taken, by a debugger "
 			       "maybe: ask for fewer");
 	else
-		(void)snprintf(
-			why, WHY_BYTES,
-			"somebody holds the PMU for himself: an event opened with :e or :D, "
-			"another profiler, or the NMI watchdog (sysctl kernel.nmi_watchdog=0 "
-			"frees its counter)");
+		(void)snprintf(why, WHY_BYTES,
+			       "the PMU is taken, by an event opened with :e or :D, by another "
+			       "profiler, or by the NMI watchdog: end that, or set sysctl "
+			       "kernel.nmi_watchdog=0");
 }
 
 static void why_enospc(const struct question *q, char *why)

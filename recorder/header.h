@@ -5,6 +5,7 @@
 
 #include "format/build_ids.h"
 #include "format/writer.h"
+#include "recorder/bpf_prog.h"
 #include "recorder/drain.h"
 #include "recorder/options.h"
 
@@ -18,6 +19,11 @@ int pev_header_new(const struct pev_evlist *list, const struct pev_trace_event *
 		   const struct pev_record_opts *opts, struct pev_header **ret,
 		   struct pev_err *err);
 struct pev_header *pev_header_free(struct pev_header *h);
+
+/* Takes what is known of the BPF programs, which the seal then writes; empty sections are left out.
+ */
+int pev_header_set_bpf(struct pev_header *h, const struct pev_bpf_features *bpf,
+		       struct pev_err *err);
 
 /* Creates the trace, as pev_writer_open() does, with all features that are known at the start. */
 int pev_header_write_open(const struct pev_header *h, const char *path, int fd,

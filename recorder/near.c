@@ -51,6 +51,9 @@ void pev_near_offer(struct pev_near *near, const char *name)
 
 	if (nword < 2 || nword >= PEV_NEAR_LEN || nname >= PEV_NEAR_LEN)
 		return;
+	/* It is there, but of no use: to name it again would not help. */
+	if (!strcmp(near->word, name))
+		return;
 	d = distance(near->word, name);
 	if (d > limit) {
 		/* An abbreviation is as good as the worst misspelling. */

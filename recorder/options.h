@@ -10,20 +10,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum pev_callgraph {
-	PEV_CALLGRAPH_NONE,
-	PEV_CALLGRAPH_FP,
-	PEV_CALLGRAPH_DWARF,
-	PEV_CALLGRAPH_LBR,
-};
-
 #define PEV_DEFAULT_FREQ        4000
 #define PEV_DEFAULT_STACK_BYTES 8192
-/* Above this a dump, the registers and a REGS_INTR behind them overflow header.size in the kernel
- * (Linux 6.18). */
-#define PEV_MAX_STACK_BYTES    64000
-#define PEV_DEFAULT_RING_BYTES (512 * 1024)
-#define PEV_DEFAULT_LEVEL      1
+#define PEV_DEFAULT_RING_BYTES  (512 * 1024)
+#define PEV_DEFAULT_LEVEL       1
 
 struct pev_pids {
 	pid_t *pids;
@@ -50,7 +40,12 @@ struct pev_record_opts {
 	enum pev_callgraph callgraph;
 	uint32_t stack_bytes; /* of a DWARF stack dump */
 	bool inherit;
+	bool no_build_ids;         /* inodes in MMAP2 records, see doc/FORMAT.md */
+	bool all_user, all_kernel; /* overrule the modifiers of all events */
+	bool user_callchains, kernel_callchains;
+	bool exclude_self; /* no tracepoints of the recorder's own doing */
 	bool sample_data, sample_phys_addr, all_cgroups, namespaces, switch_events, inherit_stat;
+	bool sample_period, sample_raw, data_page_size, code_page_size;
 	bool has_clockid;
 	int32_t clockid;
 	int delay_ms; /* -1: never enable by ourselves; 0: at once */

@@ -125,15 +125,12 @@ static size_t without_number(const char *name)
 
 bool pev_pmu_matches(const char *pattern, const char *name)
 {
-	const char *const shorter = strncmp(name, "uncore_", 7) ? NULL : name + 7;
-	_cleanup_free_ char *stem = NULL;
+	const size_t skip = strncmp(name, "uncore_", 7) ? 0 : 7;
+	char stem[PMU_PATH_MAX];
 
-	if (!fnmatch(pattern, name, 0) || (shorter && !fnmatch(pattern, shorter, 0)))
-		return true;
-	stem = strndup(name, without_number(name));
-	if (!stem)
-		return false;
-	return !fnmatch(pattern, stem, 0) || (shorter && !fnmatch(pattern, stem + 7, 0));
+	(void)snprintf(stem, sizeof(stem), "%.*s", (int)without_number(name), name);
+	return !fnmatch(pattern, name, 0) || !fnmatch(pattern, name + skip, 0) ||
+	       !fnmatch(pattern, stem, 0) || !fnmatch(pattern, stem + skip, 0);
 }
 
 /* A bit number below 64 at *p, which moves behind it. */
@@ -220,6 +217,14 @@ static bool is_annotation(const char *name)
 			return true;
 	}
 	return false;
+}
+
+bool pev_pmu_has_event(const struct pev_pmu *pmu, const char *name)
+{
+	char path[PMU_PATH_MAX];
+
+	return !is_annotation(name) && path_of(pmu, "/events", name, "", path) &&
+	       access(path, F_OK) == 0;
 }
 
 int pev_pmu_alias(const struct pev_pmu *pmu, const char *name, char **ret_terms)

@@ -69,6 +69,9 @@ int pev_pmu_field_parse(const char *text, struct pev_pmu_field *ret);
 /* Spreads the low bits of @value over the bits of @mask; what does not fit is lost. */
 uint64_t pev_pmu_deposit(uint64_t value, uint64_t mask);
 
+/* Whether the PMU has an event @name in its events/. */
+bool pev_pmu_has_event(const struct pev_pmu *pmu, const char *name);
+
 /* The terms that the event @name stands for, heap-allocated; -ENOENT when it has none. */
 int pev_pmu_alias(const struct pev_pmu *pmu, const char *name, char **ret_terms);
 

@@ -9,7 +9,7 @@
  * Appends to @ret the bytes of the section (PEV_FEAT_TRACING_DATA; in pipe mode they follow a
  * PEV_REC_HEADER_TRACING_DATA record) for the tracepoints of @list, from the mounted tracefs. For a
  * list without tracepoints nothing is appended. They are the bytes that perf 6.1 to 7.2 write for
- * the same events (tests/integration/tracing_data.sh), so that every reader of theirs reads them.
+ * the same events (tests/integration/events.sh), so that every reader of theirs reads them.
  *
  * -ENOENT when tracefs or a tracepoint is not there, -EACCES when it may not be read, with a
  * sentence; @ret may then hold a part.

@@ -3,11 +3,13 @@
 # Sourced by ./quickstart, ./tests/run and .ci/run.
 
 # To build pevrec.
-packages_build=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev zlib1g-dev libelf-dev libdw-dev)
+packages_build=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev zlib1g-dev libelf-dev libdw-dev
+	liblzma-dev libiberty-dev libdebuginfod-dev libjansson-dev)
 # To look at a trace the way its users do.
 packages_perf=(linux-perf)
 # To build and run the tests, beside the above.
-packages_test=(libcmocka-dev python3 jq strace binutils)
+packages_test=(libcmocka-dev python3 jq strace binutils g++ xz-utils dwz libdebuginfod1
+	chromium chromium-driver golang-go)
 # For .ci/run, beside the above.
 packages_ci=(clang libclang-rt-14-dev clang-format-14)
 

@@ -12,11 +12,13 @@ static bool failed;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t nr, size_t size);
 void *__real_realloc(void *p, size_t size);
+void *__real_reallocarray(void *p, size_t nr, size_t size);
 char *__real_strdup(const char *s);
 char *__real_strndup(const char *s, size_t n);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t nr, size_t size);
 void *__wrap_realloc(void *p, size_t size);
+void *__wrap_reallocarray(void *p, size_t nr, size_t size);
 char *__wrap_strdup(const char *s);
 char *__wrap_strndup(const char *s, size_t n);
 
@@ -54,6 +56,11 @@ void *__wrap_calloc(size_t nr, size_t size)
 void *__wrap_realloc(void *p, size_t size)
 {
 	return fails() ? NULL : __real_realloc(p, size);
+}
+
+void *__wrap_reallocarray(void *p, size_t nr, size_t size)
+{
+	return fails() ? NULL : __real_reallocarray(p, nr, size);
 }
 
 char *__wrap_strdup(const char *s)

@@ -178,7 +178,7 @@ static void make_mmap(uint64_t *random, struct made_record *made)
 	m->filename = make_str(random, made);
 	if (made->rec.hdr.type != PEV_REC_MMAP2)
 		return;
-	m->prot = (uint32_t)test_random(random);
+	m->prot = (uint32_t)test_random(random) & 0x0300003fU; /* PROT_* */
 	m->flags = (uint32_t)test_random(random);
 	if (made->rec.hdr.misc & PEV_MISC_MMAP_BUILD_ID) {
 		m->build_id_size = (uint8_t)(test_random(random) % (PEV_BUILD_ID_MAX + 1));

@@ -192,7 +192,7 @@ static void test_read_proc(void **state)
 	_cleanup_buf_ struct pev_buf buf = { 0 };
 
 	(void)state;
-	assert_int_equal(pev_read_path("/proc/self/maps", 16 << 20, &buf), 0);
+	assert_int_equal(pev_read_path("/proc/self/smaps", 16 << 20, &buf), 0);
 	assert_true(buf.size > 4096);
 	assert_non_null(strstr((const char *)buf.data, "[stack]"));
 	assert_int_equal(strlen((const char *)buf.data), buf.size);

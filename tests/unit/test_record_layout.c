@@ -134,6 +134,26 @@ static void test_build_id_of_another(void **state)
 	}
 }
 
+/* The kernel of RHEL 7.0 has neither prot nor flags: the path is where they would be. */
+static void test_mmap2_without_prot(void **state)
+{
+	struct pev_record r;
+
+	(void)state;
+	r = RECORD(PEV_REC_MMAP2, PEV_MISC_USER, W(1), W(2), Q(3), Q(4), Q(5), W(6), W(7), Q(8),
+		   Q(9), '[', 's', 't', 'a', 'c', 'k', ']', 0);
+	assert_true(r.mmap.maj == 6 && r.mmap.min == 7 && r.mmap.ino == 8);
+	assert_true(r.mmap.prot == 0 && r.mmap.flags == 0);
+	assert_string_equal(r.mmap.filename, "[stack]");
+	assert_trailer(&r.id);
+
+	r = RECORD(PEV_REC_MMAP2, PEV_MISC_USER, W(1), W(2), Q(3), Q(4), Q(5), W(6), W(7), Q(8),
+		   Q(9), '/', 'u', 's', 'r', '/', 'l', 'i', 'b', '/', 'x', 0, 0, W(0));
+	assert_true(r.mmap.prot == 0 && r.mmap.flags == 0);
+	assert_string_equal(r.mmap.filename, "/usr/lib/x");
+	assert_trailer(&r.id);
+}
+
 static void test_tasks(void **state)
 {
 	static const uint32_t fork_and_exit[] = { PEV_REC_FORK, PEV_REC_EXIT };
@@ -375,6 +395,74 @@ static void test_sample_contents(void **state)
 	assert_true(s->aux.size == 8 && s->aux.p[0] == 35);
 }
 
+/* A sample of a branch stack and one more field, 99. */
+static struct pev_record decode_branches(uint64_t branch_sample_type, const uint8_t *bytes,
+					 size_t size)
+{
+	const struct pev_attr attr = {
+		.sample_type = PEV_SAMPLE_BRANCH_STACK | PEV_SAMPLE_WEIGHT,
+		.branch_sample_type = branch_sample_type,
+	};
+	const struct pev_record r = decode(&attr, bytes, size);
+
+	assert_true(r.sample.weight == 99);
+	return r;
+}
+
+/* Linux leaves out what it has not. */
+static void test_branch_stack_in_part(void **state)
+{
+	const uint64_t all = PEV_BRANCH_HW_INDEX | PEV_BRANCH_COUNTERS;
+	/* clang-format off */
+	const uint8_t none[] = { W(PEV_REC_SAMPLE), W(24 << 16), Q(0), Q(99) };
+	const uint8_t empty[] = { W(PEV_REC_SAMPLE), W(32 << 16), Q(0), Q(5), Q(99) };
+	const uint8_t one[] = {
+		W(PEV_REC_SAMPLE), W(56 << 16), Q(1), Q(5), Q(1), Q(2), Q(3), Q(99),
+	};
+	/* clang-format on */
+	struct pev_record r;
+
+	(void)state;
+	r = decode_branches(all, none, sizeof(none));
+	assert_true(r.sample.branch_stack.nr == 0 && r.sample.branch_stack.hw_idx == 0);
+	r = decode_branches(all, empty, sizeof(empty));
+	assert_true(r.sample.branch_stack.nr == 0 && r.sample.branch_stack.hw_idx == 5);
+	r = decode_branches(all, one, sizeof(one));
+	assert_true(r.sample.branch_stack.nr == 1 && r.sample.branch_stack.hw_idx == 5);
+	assert_true(r.sample.branch_stack.counters.nr == 0);
+	assert_true(pev_branch_at(&r.sample.branch_stack, 0).to == 2);
+}
+
+/* One branch as a little-endian and as a big-endian machine write it: bit-fields begin at the
+ * lowest and at the highest bit of the word. */
+static void test_branch_flags(void **state)
+{
+	static const uint8_t little[24] = {
+		Q(0x1000), Q(0x2000), 0x29, 0x01, 0xa0, 0x59, 0x01, 0, 0, 0,
+	};
+	static const uint8_t big[24] = {
+		0, 0, 0,    0, 0,    0,    0x10, 0,    0,    0, 0, 0,
+		0, 0, 0x20, 0, 0x90, 0x01, 0x2a, 0x5a, 0x80, 0, 0, 0,
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		const struct pev_branch_stack stack = {
+			.nr = 1,
+			.entries = { i ? big : little, 3, i ? !swap : swap },
+		};
+		const struct pev_branch b = pev_branch_at(&stack, 0);
+
+		assert_true(b.from == 0x1000 && b.to == 0x2000);
+		assert_true(b.mispred && !b.predicted && !b.in_tx && b.abort);
+		assert_int_equal(b.cycles, 0x0012);
+		assert_int_equal(b.type, 10);
+		assert_int_equal(b.spec, 1);
+		assert_int_equal(b.new_type, 6);
+		assert_int_equal(b.priv, 5);
+	}
+}
+
 /* The encoder makes those bytes. */
 static void test_encoder_agrees(void **state)
 {
@@ -394,6 +482,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mmap),
 		cmocka_unit_test(test_build_id_of_another),
+		cmocka_unit_test(test_mmap2_without_prot),
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_loss_and_throttling),
 		cmocka_unit_test(test_kernel_text),
@@ -401,6 +490,8 @@ int main(void)
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_sample_identity),
 		cmocka_unit_test(test_sample_contents),
+		cmocka_unit_test(test_branch_stack_in_part),
+		cmocka_unit_test(test_branch_flags),
 		cmocka_unit_test(test_encoder_agrees),
 	};
 
