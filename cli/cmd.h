@@ -20,6 +20,7 @@ int cmd_script(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_info(int argc, char **argv);
+int cmd_flamegraph(int argc, char **argv);
 
 /* "pevrec: <sentence>" on stderr. */
 void cmd_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -29,6 +30,3 @@ int cmd_fail(const struct pev_err *err);
 
 /* "12.3 kB", "4.0 MB": bytes for people, in powers of 1000; the text lives in @buf. */
 const char *cmd_bytes(uint64_t bytes, char buf[32]);
-
-/* A JSON string (RFC 8259) of @s, with its quotes; bytes that are no UTF-8 become U+FFFD. */
-void cmd_json_string(const char *s, FILE *out);

@@ -9,6 +9,7 @@
 #include "cli/cmd.h"
 #include "cli/record_args.h"
 #include "recorder/recording.h"
+#include "recorder/workload.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -76,8 +77,8 @@ static void say_downgrades(const struct pev_recording_result *res)
 	if (d->gone)
 		cmd_say("%zu threads ended before they could be recorded", d->gone);
 	if (res->snapshot.kernel.hidden)
-		cmd_say("kernel.kptr_restrict hides the kernel's addresses: kernel symbols will be "
-			"missing");
+		cmd_say("the kernel hides its addresses (kernel.kptr_restrict, or CAP_SYSLOG is "
+			"missing): kernel symbols will be missing");
 }
 
 /* Loss is shouted: how much, where, and what to do about it. */
@@ -124,7 +125,7 @@ static void say_summary(const struct pev_recording_result *res, const struct pev
 		      (double)res->status.elapsed_ns / (double)PEV_NSEC_PER_SEC,
 		      cmd_bytes(res->status.writer.bytes, bytes),
 		      strcmp(opts->output, "-") ? opts->output : "standard output");
-	(void)fprintf(stderr, " (%s compressed) ]\n", cmd_bytes(res->status.writer.raw_bytes, raw));
+	(void)fprintf(stderr, " (%s before compression) ]\n", cmd_bytes(res->status.writer.raw_bytes, raw));
 	if (!opts->verbose)
 		return;
 	cmd_say("%zu counters, %zu rings of %zu kB; %" PRIu64 " processes, %" PRIu64
@@ -153,8 +154,9 @@ static void say_empty(const struct pev_recording_result *res, const struct pev_r
 			s);
 }
 
+/* @end: why the recording ended; a command that we ended ourselves has no status to pass on. */
 static int finish(struct pev_recording *rec, const struct pev_record_opts *opts,
-		  struct pev_err *err)
+		  enum pev_recording_end end, struct pev_err *err)
 {
 	struct pev_recording_result res;
 	const int r = pev_recording_finish(rec, err);
@@ -166,7 +168,7 @@ static int finish(struct pev_recording *rec, const struct pev_record_opts *opts,
 		return cmd_fail(err);
 	if (!opts->quiet)
 		say_summary(&res, opts);
-	if (res.has_command && res.exit_code)
+	if (end == PEV_END_COMMAND && res.exit_code)
 		return res.exit_code;
 	if (res.status.drain.samples)
 		return 0;
@@ -185,11 +187,13 @@ static int record(struct pev_record_opts *opts, struct pev_err *err)
 	struct pev_recording_result res;
 	int r;
 
-	if (!strcmp(opts->output, "-") && isatty(STDOUT_FILENO))
-		return pev_err_set(
-			err, -EINVAL,
-			"refusing to write a trace to a terminal: redirect standard output, "
-			"or name a file with -o");
+	if (opts->argv) {
+		r = pev_workload_check(opts->argv[0], err);
+		if (r < 0) {
+			(void)cmd_fail(err);
+			return pev_workload_refusal(r);
+		}
+	}
 	stop_fd = block_signals(err);
 	if (stop_fd < 0)
 		return stop_fd;
@@ -202,9 +206,16 @@ static int record(struct pev_record_opts *opts, struct pev_err *err)
 	r = pev_recording_run(rec, stop_fd, terminal ? &hooks : NULL, &end, err);
 	if (line.shown)
 		(void)fputs("\r\033[K", stderr);
-	if (r < 0)
-		return r;
-	return finish(rec, opts, err);
+	if (r < 0) {
+		/* When the command could not be run, this is how a shell would say it. */
+		const int code = pev_recording_result(rec).exit_code;
+
+		if (!code)
+			return r;
+		(void)cmd_fail(err);
+		return code;
+	}
+	return finish(rec, opts, end, err);
 }
 
 int cmd_record(int argc, char **argv)

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "cli/cmd.h"
 #include "format/seal.h"
+#include "report/json.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -93,7 +94,7 @@ static void print_json(const char *path, const struct pev_verify *v)
 	const struct pev_verify_stats *const s = &v->stats;
 
 	(void)fputs("{\"file\":", stdout);
-	cmd_json_string(path, stdout);
+	pev_json_string(path, stdout);
 	(void)printf(",\"verdict\":\"%s\",\"records\":%" PRIu64 ",\"samples\":%" PRIu64
 		     ",\"blocks\":%" PRIu64 ",\"raw_bytes\":%" PRIu64 ",\"lost\":%" PRIu64
 		     ",\"lost_samples\":%" PRIu64 ",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64,
@@ -103,7 +104,7 @@ static void print_json(const char *path, const struct pev_verify *v)
 		     ",\"damaged_blocks\":%zu,\"damage\":",
 		     s->undecodable, s->no_event, s->unknown, v->nr_bad_blocks);
 	if (v->first.code)
-		cmd_json_string(v->first.msg, stdout);
+		pev_json_string(v->first.msg, stdout);
 	else
 		(void)fputs("null", stdout);
 	(void)puts("}");

@@ -14,6 +14,7 @@ static const struct {
 	{ "script", cmd_script, "Print each sample of traces as text" },
 	{ "export", cmd_export, "Write traces in a form that other programs read" },
 	{ "info", cmd_info, "Show what a trace says about its machine, its events and itself" },
+	{ "flamegraph", cmd_flamegraph, "Draw traces as a flame graph, a page of HTML" },
 	{ "verify", cmd_verify, "Check traces, and turn unfinished ones into regular files" },
 };
 

@@ -57,6 +57,25 @@ static void apply_umask(int fd)
 	(void)fchmod(fd, 0666 & ~mask);
 }
 
+/* mkstemp(), and no signal comes between the file and who takes it away. */
+static int make_temporary(char *path)
+{
+	sigset_t ours, before;
+	int fd;
+
+	(void)sigemptyset(&ours);
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(signals); i++)
+		(void)sigaddset(&ours, signals[i]);
+	(void)sigprocmask(SIG_BLOCK, &ours, &before);
+	fd = mkstemp(path);
+	if (fd < 0)
+		fd = -errno;
+	else
+		guard(path);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	return fd;
+}
+
 static int open_temporary(struct outfile *o, struct pev_err *err)
 {
 	int fd;
@@ -65,15 +84,12 @@ static int open_temporary(struct outfile *o, struct pev_err *err)
 		o->temporary = NULL;
 		return pev_err_set(err, -ENOMEM, "no memory for the name of %s", o->path);
 	}
-	fd = mkstemp(o->temporary);
+	fd = make_temporary(o->temporary);
 	if (fd < 0) {
-		const int r = -errno;
-
 		free(o->temporary);
 		o->temporary = NULL;
-		return pev_err_set(err, r, "cannot create %s: %s", o->path, pev_errno_str(r));
+		return pev_err_set(err, fd, "cannot create %s: %s", o->path, pev_errno_str(fd));
 	}
-	guard(o->temporary);
 	apply_umask(fd);
 	o->f = fdopen(fd, "w");
 	if (!o->f) {

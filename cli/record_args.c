@@ -23,6 +23,14 @@ enum key {
 	KEY_PHYS_DATA,
 	KEY_SAMPLE_CPU,
 	KEY_NO_BUILD_IDS,
+	KEY_ALL_USER,
+	KEY_ALL_KERNEL,
+	KEY_USER_CALLCHAINS,
+	KEY_KERNEL_CALLCHAINS,
+	KEY_EXCLUDE_PERF,
+	KEY_DATA_PAGE_SIZE,
+	KEY_CODE_PAGE_SIZE,
+	KEY_ALWAYS,
 };
 
 static const struct argp_option options[] = {
@@ -40,13 +48,22 @@ static const struct argp_option options[] = {
 	{ "freq", 'F', "HZ", 0, "Samples per second and CPU, or 'max' (default 4000)", 0 },
 	{ "count", 'c', "N", 0, "A sample every N events instead", 0 },
 	{ "delay", 'D', "MS", 0, "Wait so long before the first sample", 0 },
+	{ "all-user", KEY_ALL_USER, 0, 0, "All events in user space only", 0 },
+	{ "all-kernel", KEY_ALL_KERNEL, 0, 0, "All events in the kernel only", 0 },
+	{ "exclude-perf", KEY_EXCLUDE_PERF, 0, 0, "No tracepoints that pevrec itself passes", 0 },
 	{ 0, 0, 0, 0, "What a sample holds:", 3 },
 	{ 0, 'g', 0, 0, "Call chains by frame pointers", 0 },
 	{ "call-graph", KEY_CALL_GRAPH, "MODE[,BYTES]", 0,
 	  "Call chains: fp, dwarf[,BYTES of stack (default 8192)], or lbr", 0 },
+	{ "user-callchains", KEY_USER_CALLCHAINS, 0, 0, "User space only, in call chains", 0 },
+	{ "kernel-callchains", KEY_KERNEL_CALLCHAINS, 0, 0, "The kernel only, in call chains", 0 },
 	{ "data", 'd', 0, 0, "The addresses of the data", 0 },
 	{ "phys-data", KEY_PHYS_DATA, 0, 0, "The physical addresses of the data", 0 },
+	{ "data-page-size", KEY_DATA_PAGE_SIZE, 0, 0, "The size of the data's page", 0 },
+	{ "code-page-size", KEY_CODE_PAGE_SIZE, 0, 0, "The size of the code's page", 0 },
 	{ "all-cgroups", KEY_ALL_CGROUPS, 0, 0, "The cgroup", 0 },
+	{ "period", 'P', 0, 0, "The period, also where it is fixed", 0 },
+	{ "raw-samples", 'R', 0, 0, "The raw data of all events (those of tracepoints always)", 0 },
 	{ "sample-cpu", KEY_SAMPLE_CPU, 0, 0, "The CPU (always recorded)", 0 },
 	{ "timestamp", 'T', 0, 0, "The time (always recorded)", 0 },
 	{ "stat", 's', 0, 0, "Per-thread counts, when a thread ends", 0 },
@@ -61,6 +78,7 @@ static const struct argp_option options[] = {
 	  "least 6.18 makes a "
 	  "perf record of 6.x that runs beside it crash",
 	  0 },
+	{ "no-buildid", 'B', 0, OPTION_ALIAS, 0, 0 },
 	{ 0, 0, 0, 0, "Output:", 4 },
 	{ "output", 'o', "FILE", 0,
 	  "The trace (default perf.data; an older one is kept as FILE.old); - for standard output",
@@ -70,6 +88,12 @@ static const struct argp_option options[] = {
 	  "Size of the ring of each CPU, in pages or with a suffix B, K, M, G (default 512K)", 0 },
 	{ "quiet", 'q', 0, 0, "Say nothing but errors", 0 },
 	{ "verbose", 'v', 0, 0, "Say what was opened and what it cost", 0 },
+	{ 0, 0, 0, 0, "Taken because perf record knows them:", 5 },
+	{ "no-buildid-cache", 'N', 0, 0, "Always so: there is no such cache", 0 },
+	{ "buildid-all", KEY_ALWAYS, 0, 0, "Always so, without -B", 0 },
+	{ "buildid-mmap", KEY_ALWAYS, 0, 0, "Always so, without -B", 0 },
+	{ "sample-identifier", KEY_ALWAYS, 0, 0, "Always so", 0 },
+	{ "timestamp-boundary", KEY_ALWAYS, 0, 0, "Always so", 0 },
 	{ 0 },
 };
 
@@ -150,8 +174,9 @@ static void set_callgraph(struct argp_state *state, struct pev_record_opts *opts
 	} else if (n == 5 && !strncmp(arg, "dwarf", n)) {
 		opts->callgraph = PEV_CALLGRAPH_DWARF;
 		if (arg[n])
-			opts->stack_bytes = (uint32_t)pev_align8(number(
-				state, "--call-graph dwarf,", arg + n + 1, 8, PEV_MAX_STACK_BYTES));
+			opts->stack_bytes = (uint32_t)pev_align8(
+				number(state, "--call-graph dwarf,BYTES:", arg + n + 1, 8,
+				       PEV_MAX_STACK_BYTES));
 	} else {
 		argp_failure(state, PEV_EXIT_USAGE, 0,
 			     "--call-graph %s: fp, dwarf, dwarf,BYTES or lbr is expected", arg);
@@ -193,9 +218,17 @@ static void set_clock(struct argp_state *state, struct pev_record_opts *opts, co
 
 static void set_freq(struct argp_state *state, struct pev_record_opts *opts, const char *arg)
 {
+	const uint64_t limit = pev_max_sample_rate(UINT64_MAX);
+
 	opts->freq_max = !strcmp(arg, "max");
 	opts->freq = opts->freq_max ? pev_max_sample_rate(100000)
 				    : number(state, "-F", arg, 1, INT64_MAX);
+	if (opts->freq > limit)
+		argp_failure(state, PEV_EXIT_USAGE, 0,
+			     "-F %s: the kernel's limit is %" PRIu64
+			     " (kernel.perf_event_max_sample_rate): lower it, raise that, or say "
+			     "-F max",
+			     arg, limit);
 }
 
 static error_t parse_event(struct parse *p, const char *arg)
@@ -204,15 +237,55 @@ static error_t parse_event(struct parse *p, const char *arg)
 	return p->r < 0 ? -p->r : 0;
 }
 
+/* Options that only switch something on. */
+static const struct {
+	int key;
+	size_t at; /* of a bool in struct pev_record_opts */
+} switches[] = {
+#define SWITCH(key, field)                                     \
+	{                                                      \
+		(key), offsetof(struct pev_record_opts, field) \
+	}
+	SWITCH('a', all_cpus),
+	SWITCH('d', sample_data),
+	SWITCH('s', inherit_stat),
+	SWITCH('P', sample_period),
+	SWITCH('R', sample_raw),
+	SWITCH('B', no_build_ids),
+	SWITCH('q', quiet),
+	SWITCH('v', verbose),
+	SWITCH(KEY_PHYS_DATA, sample_phys_addr),
+	SWITCH(KEY_DATA_PAGE_SIZE, data_page_size),
+	SWITCH(KEY_CODE_PAGE_SIZE, code_page_size),
+	SWITCH(KEY_ALL_CGROUPS, all_cgroups),
+	SWITCH(KEY_SWITCH_EVENTS, switch_events),
+	SWITCH(KEY_NAMESPACES, namespaces),
+	SWITCH(KEY_NO_BUILD_IDS, no_build_ids),
+	SWITCH(KEY_ALL_USER, all_user),
+	SWITCH(KEY_ALL_KERNEL, all_kernel),
+	SWITCH(KEY_USER_CALLCHAINS, user_callchains),
+	SWITCH(KEY_KERNEL_CALLCHAINS, kernel_callchains),
+	SWITCH(KEY_EXCLUDE_PERF, exclude_self),
+#undef SWITCH
+};
+
+static error_t switch_on(int key, struct pev_record_opts *opts)
+{
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(switches); i++) {
+		if (switches[i].key != key)
+			continue;
+		*(bool *)((char *)opts + switches[i].at) = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct parse *const p = state->input;
 	struct pev_record_opts *const opts = p->opts;
 
 	switch (key) {
-	case 'a':
-		opts->all_cpus = true;
-		break;
 	case 'C':
 		opts->cpu_list = arg;
 		break;
@@ -244,34 +317,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			!strcmp(arg, "-1") ? -1 : (int)number(state, "-D", arg, 0, INT32_MAX);
 		break;
 	case 'g':
-		opts->callgraph = PEV_CALLGRAPH_FP;
+		/* As with perf it says that there shall be some, not which. */
+		if (opts->callgraph == PEV_CALLGRAPH_NONE)
+			opts->callgraph = PEV_CALLGRAPH_FP;
 		break;
 	case KEY_CALL_GRAPH:
 		set_callgraph(state, opts, arg);
 		break;
-	case 'd':
-		opts->sample_data = true;
-		break;
-	case KEY_PHYS_DATA:
-		opts->sample_phys_addr = true;
-		break;
-	case KEY_ALL_CGROUPS:
-		opts->all_cgroups = true;
-		break;
-	case KEY_SWITCH_EVENTS:
-		opts->switch_events = true;
-		break;
-	case KEY_NAMESPACES:
-		opts->namespaces = true;
-		break;
-	case KEY_NO_BUILD_IDS:
-		opts->no_build_ids = true;
-		break;
-	case 's':
-		opts->inherit_stat = true;
-		break;
 	case 'T':
+	case 'N':
 	case KEY_SAMPLE_CPU:
+	case KEY_ALWAYS:
 		break;
 	case 'k':
 		set_clock(state, opts, arg);
@@ -286,17 +342,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'm':
 		set_ring(state, opts, arg);
 		break;
-	case 'q':
-		opts->quiet = true;
-		break;
-	case 'v':
-		opts->verbose = true;
-		break;
 	case ARGP_KEY_ARGS:
 		opts->argv = state->argv + state->next;
 		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return switch_on(key, opts);
 	}
 	return 0;
 }
@@ -315,10 +365,12 @@ static void check(const struct pev_record_opts *opts)
 		wrong = "-G records by cgroup, -p and -t by process: give one of them";
 	else if (opts->delay_ms < 0)
 		wrong = "-D -1 would never begin: nothing can enable the events later";
-	else if (opts->freq > pev_max_sample_rate(UINT64_MAX))
-		wrong = "-F is over the kernel's limit, kernel.perf_event_max_sample_rate: lower "
-			"it, raise that, or "
-			"say -F max";
+	else if (opts->all_user && opts->all_kernel)
+		wrong = "--all-user and --all-kernel together leave nothing to record: give one "
+			"of them";
+	else if (opts->user_callchains && opts->kernel_callchains)
+		wrong = "--user-callchains and --kernel-callchains together leave no call chains: "
+			"give one of them";
 	if (!wrong)
 		return;
 

@@ -143,6 +143,22 @@ static int set_parameters(ZSTD_CCtx *cctx, int level)
 	return 0;
 }
 
+/* Compresses the first @n bytes of the chunk behind what the frame has. The new size of the frame,
+ * or 0 when zstd failed. */
+static size_t compress_behind(struct pev_block *b, size_t n)
+{
+	ZSTD_inBuffer in = { b->raw, n, 0 };
+	ZSTD_outBuffer out = { b->out + FRAME_AT, OUT_CAP - FRAME_AT, b->frame_size };
+
+	if (!b->frame_size &&
+	    (ZSTD_isError(ZSTD_CCtx_reset(b->cctx, ZSTD_reset_session_only)) ||
+	     ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(b->cctx, PEV_BLOCK_RAW_MAX))))
+		return 0;
+	if (ZSTD_compressStream2(b->cctx, &out, &in, ZSTD_e_flush) != 0 || in.pos != n)
+		return 0;
+	return out.pos;
+}
+
 int pev_block_new(int level, struct pev_block **ret)
 {
 	_cleanup_(pev_block_freep) struct pev_block *b = calloc(1, sizeof(*b));
@@ -158,6 +174,10 @@ int pev_block_new(int level, struct pev_block **ret)
 	r = set_parameters(b->cctx, level);
 	if (r < 0)
 		return r;
+	/* zstd allocates its tables with the first frame: let that be one that nobody wants. */
+	memset(b->raw, 0, 8);
+	if (!compress_behind(b, 8))
+		return -ENOMEM;
 	b->ratio = 4 * RATIO_ONE;
 	plan_chunk(b);
 	*ret = TAKE_PTR(b);
@@ -276,22 +296,6 @@ static void enter_frame(struct pev_block *b, size_t n)
 	leave_chunk(b, n);
 }
 
-/* Compresses the first @n bytes of the chunk behind what the frame has. The new size of the frame,
- * or 0 when zstd failed. */
-static size_t compress_behind(struct pev_block *b, size_t n)
-{
-	ZSTD_inBuffer in = { b->raw, n, 0 };
-	ZSTD_outBuffer out = { b->out + FRAME_AT, OUT_CAP - FRAME_AT, b->frame_size };
-
-	if (!b->frame_size &&
-	    (ZSTD_isError(ZSTD_CCtx_reset(b->cctx, ZSTD_reset_session_only)) ||
-	     ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(b->cctx, PEV_BLOCK_RAW_MAX))))
-		return 0;
-	if (ZSTD_compressStream2(b->cctx, &out, &in, ZSTD_e_flush) != 0 || in.pos != n)
-		return 0;
-	return out.pos;
-}
-
 /* Brings the chunk into the frame, or, when it does not fit, completes the frame without it. */
 static int compress_chunk(struct pev_block *b)
 {
@@ -389,7 +393,10 @@ static const uint8_t *finish_record(struct pev_block *b, size_t *ret_size)
 int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t *ret_size)
 {
 	drop_plain(b);
-	if (b->failed || (all && !b->full && !b->plain && compress_chunk(b) < 0))
+	/* What is left of a chunk may be due at once: when nothing comes out, there is room. */
+	if (!b->failed && !b->full && !b->plain && (all || b->size >= b->aim))
+		(void)compress_chunk(b);
+	if (b->failed)
 		return -EIO;
 	if (b->plain) {
 		b->plain = false;
@@ -424,12 +431,14 @@ int pev_block_head_read(const void *bytes, size_t size, bool check_crc, struct p
 	skip_magic = pev_cursor_u32(&c);
 	skip_size = pev_cursor_u32(&c);
 	p = pev_cursor_bytes(&c, sizeof(head));
-	if (!p || skip_magic != PEV_BLOCK_SKIP_MAGIC || skip_size < sizeof(head) ||
-	    skip_size > sizeof(head) + 7)
+	if (!p || skip_magic != PEV_BLOCK_SKIP_MAGIC)
 		return 0;
 	memcpy(&head, p, sizeof(head));
 	if (head.magic != PEV_BLOCK_MAGIC || head.version != PEV_BLOCK_VERSION)
 		return 0;
+	/* zstd would silently skip what it should unpack. */
+	if (skip_size < sizeof(head) || skip_size > sizeof(head) + 7)
+		return -EBADMSG;
 	if (check_crc && block_crc(&head, c.p, pev_cursor_left(&c)) != head.crc)
 		return -EBADMSG;
 	*ret = head;

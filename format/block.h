@@ -86,7 +86,7 @@ int pev_block_take(struct pev_block *b, bool all, const void **ret_bytes, size_t
 
 /*
  * The head of a COMPRESSED record of ours at @bytes (whole, @size bytes). 1 and *ret filled; 0 when
- * the record is another writer's: not an error; -EBADMSG with @check_crc when the checksum is
- * wrong.
+ * the record is another writer's: not an error; -EBADMSG when it is ours and wrong, with @check_crc
+ * by its checksum.
  */
 int pev_block_head_read(const void *bytes, size_t size, bool check_crc, struct pev_block_head *ret);

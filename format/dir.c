@@ -99,10 +99,10 @@ static int add_file(struct traces *traces, const char *dir, const char *name,
 	if (!traces->nr) {
 		r = pev_trace_open(path, options, &t, err);
 		if (r < 0)
-			return pev_err_wrap(err,
-					    "%s is a folder, and is read as one that perf record "
-					    "--threads left",
-					    dir);
+			return pev_err_wrap(
+				err,
+				"%s is a folder, and no trace as perf record --threads leaves it",
+				dir);
 	} else {
 		if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 			return 0;

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 /* What is asked of the kernel at once. */
-#define CHUNK ((size_t)256 << 10)
+#define CHUNK ((size_t)512 << 10)
 
 int pev_input_open(const char *path, struct pev_input *ret, struct pev_err *err)
 {
@@ -56,7 +56,7 @@ void pev_input_close(struct pev_input *in)
 static int make_room(struct pev_input *in, size_t n)
 {
 	uint8_t *p;
-	size_t cap = in->cap ? in->cap : CHUNK * 2;
+	size_t cap = in->cap ? in->cap : n;
 
 	if (in->start) {
 		memmove(in->window, in->window + in->start, in->have);
@@ -80,6 +80,8 @@ static ssize_t read_some(struct pev_input *in, uint8_t *p, size_t n)
 {
 	ssize_t k;
 
+	if (in->seekable && in->offset + in->have > INT64_MAX)
+		return 0; /* no file has so much, whatever its header says */
 	if (in->seekable)
 		return pev_pread_all(in->fd, p, n, (off_t)(in->offset + in->have));
 	do
@@ -90,11 +92,17 @@ static ssize_t read_some(struct pev_input *in, uint8_t *p, size_t n)
 
 const uint8_t *pev_input_peek(struct pev_input *in, size_t n, size_t *ret_have, struct pev_err *err)
 {
+	size_t chunk = CHUNK;
 	int r;
 
 	*ret_have = 0;
+	if (in->seekable) {
+		/* A file is what it was when it was opened; no window for what is not there. */
+		n = PEV_MIN(n, in->size - PEV_MIN(in->size, in->offset));
+		chunk = PEV_MIN(chunk, (size_t)PEV_MIN(in->size, (uint64_t)SIZE_MAX) + 1);
+	}
 	if (in->start + n > in->cap || !in->window) {
-		r = make_room(in, PEV_MAX(n, CHUNK));
+		r = make_room(in, PEV_MAX(n, chunk));
 		if (r < 0) {
 			(void)pev_err_set(
 				err, r,
@@ -149,8 +157,16 @@ uint64_t pev_input_skip(struct pev_input *in, uint64_t n)
 
 void pev_input_seek(struct pev_input *in, uint64_t offset)
 {
+	const uint64_t first = in->offset - in->start, last = in->offset + in->have;
+
+	/* What was passed is still there until the next call that needs its room. */
+	if (offset < first || offset > last) {
+		in->have = in->start = 0;
+	} else {
+		in->start = (size_t)(offset - first);
+		in->have = (size_t)(last - offset);
+	}
 	in->offset = offset;
-	in->have = in->start = 0;
 	in->eof = false;
 }
 
@@ -160,6 +176,6 @@ void pev_input_rest(struct pev_input *in)
 		return;
 	free(in->window);
 	in->window = NULL;
-	in->cap = 0;
-	pev_input_seek(in, in->offset);
+	in->cap = in->have = in->start = 0;
+	in->eof = false;
 }

@@ -10,20 +10,30 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 PEV_DEFINE_CLEANUP(struct pev_writer *, pev_writer_free);
 PEV_DEFINE_CLEANUP(struct pev_trace *, pev_trace_free);
 
+static int compare_offsets(const void *a, const void *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x < y ? -1 : x > y;
+}
+
 static bool is_bad_block(const struct pev_verify *v, uint64_t offset)
 {
-	for (size_t i = 0; i < v->nr_bad_blocks; i++)
-		if (v->bad_blocks[i] == offset)
-			return true;
-	return false;
+	return v->nr_bad_blocks &&
+	       bsearch(&offset, v->bad_blocks, v->nr_bad_blocks, sizeof(offset), compare_offsets);
 }
 
 /* Records that a regular file has tables for instead. */
@@ -42,8 +52,14 @@ static int copy_records(struct pev_trace *t, const struct pev_verify *v, struct 
 		int r;
 
 		r = pev_trace_next(t, &rec, err);
-		if (r <= 0)
+		if (r == -EBADMSG || r == -ENODATA) {
+			res->dropped_blocks++;
+			continue;
+		}
+		if (r <= 0) {
+			res->dropped_bytes += pev_trace_damage(t).block_bytes;
 			return r;
+		}
 		if (is_head_record(rec.hdr.type))
 			continue;
 		if (is_bad_block(v, rec.offset)) {
@@ -75,6 +91,8 @@ static int encode_features(const struct pev_trace_head *head, const struct pev_v
 	size_t nr = 0;
 
 	f.owned = NULL; /* borrows everything */
+	/* An index of offsets in the file as it was. perf finds what it points to without it. */
+	f.has &= ~(1ULL << PEV_FEAT_AUXTRACE);
 	if (v->stats.samples) {
 		f.sample_time.first_ns = v->stats.first_ns;
 		f.sample_time.last_ns = v->stats.last_ns;
@@ -129,18 +147,40 @@ static int write_sealed(struct pev_trace *t, const struct pev_verify *v, const c
 	return r;
 }
 
+/* Nobody may be writing to what is about to be replaced: what came later would be lost. The lock
+ * lives as long as *ret_fd. */
+static int lock_trace(const char *path, int *ret_fd, struct pev_err *err)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return pev_err_set(err, -errno, "cannot open %s: %s", path, pev_errno_str(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return pev_err_set(err, -EBUSY,
+				   "%s is still being recorded: stop that, and it seals the trace",
+				   path);
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
 int pev_seal(const char *path, const struct pev_verify *v, struct pev_seal_result *ret,
 	     struct pev_err *err)
 {
-	const struct pev_trace_options options = { .raw = true };
+	const struct pev_trace_options options = { .raw = true, .check = true };
 	_cleanup_(pev_trace_freep) struct pev_trace *t = NULL;
-	_cleanup_free_ char *beside = NULL;
+	_cleanup_free_ char *real = realpath(path, NULL), *beside = NULL;
+	_cleanup_close_ int lock_fd = -1;
 	struct pev_seal_result res = { 0 };
 	struct pev_trace_head head;
 	struct stat st;
 	int r;
 
-	r = pev_trace_open(path, &options, &t, err);
+	/* The file itself is replaced, not a link to it. */
+	if (!real || stat(real, &st) < 0 || asprintf(&beside, "%s.sealing", real) < 0)
+		return pev_err_set(err, -errno, "cannot seal %s: %s", path, pev_errno_str(errno));
+	r = lock_trace(real, &lock_fd, err);
+	if (r == 0)
+		r = pev_trace_open(real, &options, &t, err);
 	if (r < 0)
 		return r;
 	head = pev_trace_head(t);
@@ -152,10 +192,8 @@ int pev_seal(const char *path, const struct pev_verify *v, struct pev_seal_resul
 		return pev_err_set(err, -ENODATA,
 				   "%s is cut before its first event: there is nothing to keep",
 				   path);
-	if (stat(path, &st) < 0 || asprintf(&beside, "%s.sealing", path) < 0)
-		return pev_err_set(err, -errno, "cannot seal %s: %s", path, pev_errno_str(errno));
 	(void)unlink(beside); /* of a seal that was killed */
-	r = write_sealed(t, v, beside, path, &st, &res, err);
+	r = write_sealed(t, v, beside, real, &st, &res, err);
 	if (r < 0) {
 		(void)unlink(beside);
 		return r;

@@ -293,7 +293,8 @@ static void end_part(struct pev_source *s)
 
 	add_damage(&s->damage, &d);
 	pev_trace_rest(t);
-	tell_progress(s, pev_trace_at(t));
+	/* What lies behind the data is read as well, or need not be. */
+	tell_progress(s, t->in.size == UINT64_MAX ? pev_trace_at(t) : t->in.size);
 	s->told = 0;
 	if (++s->part == s->nr_parts)
 		pev_time_order_end(s->order);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Records, one by one. From the file they come through the input's window; a COMPRESSED record is
- * unpacked into ->raw and its records are handed out from there first. perf compresses one long
- * stream whose records may straddle COMPRESSED records, so what is left of one is carried over to
- * the next; our own blocks stand alone, and one that is damaged costs only itself.
+ * unpacked into ->raw (trace_unpack.c) and its records are handed out from there first. Where there
+ * is damage, trace_find.c says where to go on.
  */
 #include "format/trace_part.h"
 
@@ -15,24 +14,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one COMPRESSED record may unpack to: perf's are bounded by its ring, of at most some hundred
- * MB. */
-#define UNPACKED_MAX ((size_t)512 << 20)
+/* What a COMPRESSED2 may take that says more than its header.size: perf empties its ring, of at
+ * most 128 MB, into it. */
+#define COMPRESSED2_MAX (PEV_INPUT_WINDOW_MAX / 2)
 
 PEV_DEFINE_CLEANUP(struct pev_trace *, pev_trace_free);
 
-struct pev_trace *pev_trace_free(struct pev_trace *t)
+void pev_trace_forget_head(struct pev_trace *t)
 {
-	if (!t)
-		return NULL;
 	for (size_t i = 0; i < t->nr_events; i++) {
 		free((void *)(uintptr_t)t->events[i].ids);
 		free((void *)(uintptr_t)t->events[i].name);
 		free((void *)(uintptr_t)t->events[i].unit);
 	}
 	free(t->events);
+	t->events = NULL;
+	t->nr_events = 0;
 	pev_ids_done(&t->ids);
 	pev_features_done(&t->features);
+}
+
+struct pev_trace *pev_trace_free(struct pev_trace *t)
+{
+	if (!t)
+		return NULL;
+	pev_trace_forget_head(t);
 	ZSTD_freeDCtx(t->dctx);
 	pev_buf_done(&t->raw);
 	pev_input_close(&t->in);
@@ -170,117 +176,55 @@ static int damaged(struct pev_trace *t, uint64_t offset, int code)
 	return code;
 }
 
-/* A block of ours: its head says what has to come out. */
-static int unpack_block(struct pev_trace *t, const uint8_t *p, size_t size,
-			const struct pev_block_head *head, struct pev_err *err)
+/* After damage, of which @err tells, in the @size bytes of a record that the input stands in front
+ * of: decides where to go on, for the size may be wrong, too. */
+static int bad_block(struct pev_trace *t, uint64_t size, struct pev_err *err)
 {
-	uint8_t *out;
-	size_t n;
+	const uint64_t at = t->in.offset;
 
-	if (head->raw_size > PEV_BLOCK_RAW_MAX)
-		return pev_err_set(err, -EBADMSG, "claims %u bytes of records", head->raw_size);
-	pev_buf_reset(&t->raw);
-	out = pev_buf_extend(&t->raw, head->raw_size);
-	if (!out)
-		return pev_err_set(err, -ENOMEM, "no memory to unpack it");
-	n = ZSTD_decompressDCtx(t->dctx, out, head->raw_size, p, size);
-	if (ZSTD_isError(n))
-		return pev_err_set(err, -EBADMSG, "does not decompress: %s", ZSTD_getErrorName(n));
-	if (n != head->raw_size)
-		return pev_err_set(err, -EBADMSG, "decompresses to %zu bytes instead of %u", n,
-				   head->raw_size);
-	return 0;
+	size = pev_trace_resume(t, size);
+	t->pending = size;
+	t->damage.blocks++;
+	t->damage.block_bytes += size;
+	(void)pev_err_wrap(err, "%s: block at offset %" PRIu64 " is damaged", t->in.name, at);
+	return damaged(t, at, -EBADMSG);
 }
 
-/* Another writer's: a piece of one stream, appended to what was carried over. */
-static int unpack_stream(struct pev_trace *t, const uint8_t *p, size_t size, struct pev_err *err)
+/* What is known of a block before it is unpacked. */
+static int check_block(struct pev_trace *t, const struct pev_trace_record *rec, struct pev_err *err)
 {
-	ZSTD_inBuffer in = { p, size, 0 };
-	size_t grown = 0;
-
-	for (;;) {
-		const size_t chunk = (size_t)256 << 10;
-		uint8_t *const dst = pev_buf_extend(&t->raw, chunk);
-		ZSTD_outBuffer out = { dst, chunk, 0 };
-		size_t n;
-
-		if (!dst || (grown += chunk) > UNPACKED_MAX)
-			return pev_err_set(err, dst ? -E2BIG : -ENOMEM,
-					   "unpacks to more than fits into memory");
-		n = ZSTD_decompressStream(t->dctx, &out, &in);
-		t->raw.size -= chunk - out.pos;
-		if (ZSTD_isError(n)) {
-			(void)ZSTD_DCtx_reset(t->dctx, ZSTD_reset_session_only);
-			return pev_err_set(err, -EBADMSG, "does not decompress: %s",
-					   ZSTD_getErrorName(n));
-		}
-		if (in.pos == in.size && out.pos < chunk)
-			return 0;
-	}
-}
-
-/* Keeps what is left of the record before, at the front. */
-static void carry_over(struct pev_trace *t)
-{
-	const size_t left = t->raw.size - t->raw_pos;
-
-	if (left)
-		memmove(t->raw.data, t->raw.data + t->raw_pos, left);
-	t->raw.size = left;
-	t->raw_pos = 0;
-}
-
-/* Unpacks the COMPRESSED record at @bytes. On damage ->raw is empty and the error says where. */
-static int unpack(struct pev_trace *t, const uint8_t *bytes, size_t size,
-		  const struct pev_rec_hdr *hdr, struct pev_err *err)
-{
-	struct pev_block_head head = { 0 };
-	size_t skip = sizeof(*hdr);
+	struct pev_block_head head;
 	int r;
 
-	r = t->head.swap ? 0 : pev_block_head_read(bytes, size, t->options.check, &head);
+	if (t->head.swap)
+		return 0;
+	r = pev_block_head_read(rec->bytes, rec->size, true, &head);
 	if (r < 0)
-		r = pev_err_set(err, r, "its checksum is wrong");
-	else if (r > 0)
-		r = unpack_block(t, bytes + skip, size - skip, &head, err);
-	else {
-		struct pev_cursor c = pev_cursor(bytes + skip, size - skip);
+		(void)pev_err_set(err, r, "its checksum is wrong");
+	else if (r > 0 && rec->hdr.type != PEV_REC_COMPRESSED)
+		r = pev_err_set(err, -EBADMSG, "its record has type %u", rec->hdr.type);
+	return r < 0 ? bad_block(t, rec->size, err) : 0;
+}
 
-		c.swap = t->head.swap;
-		if (hdr->type == PEV_REC_COMPRESSED2) {
-			const uint64_t data_size = pev_cursor_u64(&c);
+static int unpack(struct pev_trace *t, const struct pev_trace_record *rec, struct pev_err *err)
+{
+	const int r = pev_trace_unpack(t, rec->bytes, rec->size, &rec->hdr, err);
 
-			if (data_size <= pev_cursor_left(&c))
-				c.end = c.p + data_size;
-		}
-		carry_over(t);
-		r = unpack_stream(t, c.p, pev_cursor_left(&c), err);
-	}
-	t->raw_pos = 0;
-	t->raw_offset = t->in.offset;
-	t->raw_ours = head.raw_size != 0;
-	if (r < 0) {
-		pev_buf_reset(&t->raw);
-		if (r == -ENOMEM || r == -E2BIG)
-			return pev_err_wrap(err, "%s: block at offset %" PRIu64, t->in.name,
-					    t->in.offset);
-		t->damage.blocks++;
-		t->damage.block_bytes += size;
-		(void)pev_err_wrap(err, "%s: block at offset %" PRIu64 " is damaged", t->in.name,
-				   t->in.offset);
-		return damaged(t, t->in.offset, -EBADMSG);
-	}
-	return 0;
+	if (r == -EBADMSG)
+		return bad_block(t, rec->size, err);
+	return r < 0 ? pev_err_wrap(err, "%s: block at offset %" PRIu64, t->in.name, t->in.offset)
+		     : 0;
 }
 
 /* A record out of ->raw. 1; 0 when there is no whole one left; -EBADMSG. */
 static int next_unpacked(struct pev_trace *t, struct pev_trace_record *ret, struct pev_err *err)
 {
-	const uint8_t *const p = t->raw.data + t->raw_pos;
 	const size_t left = t->raw.size - t->raw_pos;
+	const uint8_t *p;
 
 	if (left < sizeof(ret->hdr))
 		return 0;
+	p = t->raw.data + t->raw_pos;
 	pev_trace_hdr(t, p, &ret->hdr);
 	if (ret->hdr.size < sizeof(ret->hdr)) {
 		t->damage.blocks++;
@@ -324,8 +268,23 @@ static int rubbish(struct pev_trace *t, uint64_t left)
 	return damaged(t, offset, 0);
 }
 
-/* The bytes that a record takes: a COMPRESSED2 whose aligned size overflowed the u16 says the truth
- * in its data_size. */
+/* Fewer than @left bytes are there of the record @hdr. Of a type that does not exist it is none:
+ * words that perf record said, for one, where its standard error went to the same file. */
+static int ends_within(struct pev_trace *t, const struct pev_rec_hdr *hdr, uint64_t left)
+{
+	const uint64_t offset = t->in.offset;
+
+	if (!pev_rec_type_name(hdr->type))
+		return rubbish(t, left);
+	return cut(t, offset, pev_input_skip(&t->in, left));
+}
+
+/*
+ * The bytes that a record takes. perf 6.16 and after let header.size of a COMPRESSED2 overflow when
+ * its padded size reaches 64 KiB: then the true size is in its data_size, and, what is not
+ * intended either, no padding follows (record__pushfn(): its size underflows, and write(2) refuses
+ * it).
+ */
 static uint64_t true_size(const struct pev_trace *t, const uint8_t *p,
 			  const struct pev_rec_hdr *hdr)
 {
@@ -336,9 +295,11 @@ static uint64_t true_size(const struct pev_trace *t, const uint8_t *p,
 		return hdr->size;
 	c.swap = t->head.swap;
 	data_size = pev_cursor_u64(&c);
-	if (data_size > UNPACKED_MAX)
+	if (data_size > COMPRESSED2_MAX ||
+	    pev_align8(PEV_COMPRESSED2_HEAD + data_size) <= PEV_REC_MAX_SIZE ||
+	    (uint16_t)pev_align8(PEV_COMPRESSED2_HEAD + data_size) != hdr->size)
 		return hdr->size;
-	return PEV_MAX((uint64_t)hdr->size, (16 + data_size + 7) & ~7ULL);
+	return PEV_COMPRESSED2_HEAD + data_size;
 }
 
 /* Moves behind the record that was handed out last. 1, or 0 when its payload is not all there. */
@@ -354,19 +315,60 @@ static int pass(struct pev_trace *t)
 	return cut(t, offset, passed);
 }
 
+/* The payload is TRACING_DATA, and of a size that it may have. */
+static bool can_learn(const struct pev_trace_record *rec)
+{
+	return rec->hdr.type == PEV_REC_HEADER_TRACING_DATA &&
+	       rec->payload <= PEV_INPUT_WINDOW_MAX / 2;
+}
+
+/* Bytes of data from here to where they must end, as far as that is known. */
+static uint64_t data_left(const struct pev_trace *t)
+{
+	const uint64_t end = PEV_MIN(t->end, t->in.size);
+
+	return end == UINT64_MAX ? end : end - PEV_MIN(end, t->in.offset);
+}
+
+static bool is_record(const struct pev_trace_record *rec, uint64_t size, uint64_t whole,
+		      uint64_t left)
+{
+	return size >= sizeof(rec->hdr) && whole <= left && rec->hdr.type < PEV_TRACE_TYPES_MAX;
+}
+
+/* There is no record where the input stands. -EBADMSG when there is a block to go on at. */
+static int go_on_behind(struct pev_trace *t, struct pev_err *err)
+{
+	const uint64_t at = t->in.offset;
+	uint64_t next;
+	int r;
+
+	r = pev_trace_find_block(t, at + 8, &next, err);
+	if (r <= 0)
+		return r;
+	t->pending = next - at;
+	t->damage.blocks++;
+	t->damage.block_bytes += next - at;
+	(void)pev_err_set(err, -EBADMSG,
+			  "%s: %" PRIu64 " bytes at offset %" PRIu64 " are no records", t->in.name,
+			  next - at, at);
+	return damaged(t, at, -EBADMSG);
+}
+
 /*
  * The next record of the file itself. 1; 0 at the end. The input stays in front of it until the
  * next call, so that the bytes stay where they are.
  */
 static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struct pev_err *err)
 {
-	uint64_t left, size, want;
+	uint64_t left, size, whole, want;
 	const uint8_t *p;
 	size_t have;
+	int r;
 
 	if (!pass(t))
 		return 0;
-	left = t->end == UINT64_MAX ? UINT64_MAX : t->end - PEV_MIN(t->end, t->in.offset);
+	left = data_left(t);
 	p = pev_input_peek(&t->in, PEV_MIN((uint64_t)16, left), &have, err);
 	if (!p)
 		return err->code;
@@ -374,26 +376,28 @@ static int next_in_file(struct pev_trace *t, struct pev_trace_record *ret, struc
 		return cut(t, t->in.offset, have);
 	pev_trace_hdr(t, p, &ret->hdr);
 	size = have == 16 ? true_size(t, p, &ret->hdr) : ret->hdr.size;
+	ret->payload = pev_trace_payload(t, p, have, &ret->hdr);
+	if (!pev_add_u64(size, ret->payload, &whole))
+		whole = UINT64_MAX;
+	r = is_record(ret, size, whole, left) ? 0 : go_on_behind(t, err);
+	if (r < 0)
+		return r;
 	/* What a seal that was interrupted appended, or rubbish: no record starts like that. */
 	if (size < sizeof(ret->hdr))
 		return rubbish(t, left);
-	ret->payload = have == 16 ? pev_trace_payload(t, p, &ret->hdr) : 0;
-	want = size;
-	if (ret->hdr.type == PEV_REC_HEADER_TRACING_DATA)
-		want += PEV_MIN(ret->payload, (uint64_t)PEV_INPUT_WINDOW_MAX / 2);
+	if (whole > left)
+		return ends_within(t, &ret->hdr, left);
+	want = can_learn(ret) ? whole : size;
 	p = pev_input_peek(&t->in, want, &have, err);
 	if (!p)
 		return err->code;
-	/* Nor does one that is cut: words that perf record said to the pipe at its end, for one. */
-	if ((have < want || size > left) && !pev_rec_type_name(ret->hdr.type))
-		return rubbish(t, left);
-	if (have < want || size > left)
-		return cut(t, t->in.offset, have);
+	if (have < want)
+		return ends_within(t, &ret->hdr, left);
 	ret->bytes = p;
 	ret->size = size;
 	ret->offset = t->in.offset;
 	ret->compressed = false;
-	t->pending = size + ret->payload;
+	t->pending = whole;
 	return 1;
 }
 
@@ -405,7 +409,7 @@ static bool is_compressed(const struct pev_rec_hdr *hdr)
 /* Of a record in the file itself: pipe mode keeps there what a regular file has in tables. */
 static int learn(struct pev_trace *t, const struct pev_trace_record *rec, struct pev_err *err)
 {
-	const bool with_payload = rec->hdr.type == PEV_REC_HEADER_TRACING_DATA;
+	const bool with_payload = can_learn(rec);
 
 	if (!t->head.pipe || rec->compressed || rec->hdr.type < PEV_REC_USER_START)
 		return 0;
@@ -448,11 +452,16 @@ int pev_trace_next(struct pev_trace *t, struct pev_trace_record *ret, struct pev
 		r = next_in_file(t, ret, err);
 		if (r <= 0)
 			return r;
+		if (t->options.check) {
+			r = check_block(t, ret, err);
+			if (r < 0)
+				return r;
+		}
 		if (!is_compressed(&ret->hdr) || t->options.raw)
 			break;
 		if (skip_block(t, ret))
 			continue;
-		r = unpack(t, ret->bytes, ret->size, &ret->hdr, err);
+		r = unpack(t, ret, err);
 		if (r < 0)
 			return r;
 	}

@@ -19,12 +19,13 @@ struct pev_trace;
 /* What its head says. Everything is the trace's own; of a pipe it may grow while records are read.
  */
 struct pev_trace_head {
-	bool pipe;      /* pipe mode: unfinished, or written to a pipe; else a regular file */
-	bool ours;      /* has the filler record that pevrec starts a trace with */
-	bool recovered; /* a regular header whose tables are cut off; the events were found in the
-			   records before the data */
-	bool swap;      /* of the other byte order */
-	int version;    /* of the container: 1 or 2 */
+	bool pipe;       /* pipe mode: unfinished, or written to a pipe; else a regular file */
+	bool ours;       /* has the filler record that pevrec starts a trace with */
+	bool sealing;    /* a regular header that has no features yet: a seal was interrupted */
+	bool cut_tables; /* a regular header, but tables that it points to are cut off. Of ours the
+			    head was read from the records before the data then */
+	bool swap;       /* of the other byte order */
+	int version;     /* of the container: 1 or 2 */
 	uint64_t data_offset; /* of the first record that is data */
 	uint64_t data_size;   /* as the header says; 0 in pipe mode */
 	uint64_t file_size;   /* UINT64_MAX for a stream */

@@ -5,7 +5,8 @@
  * Regular file: pev_file_header at 0; the attr table, each entry an attr and the section of its
  * ids; the feature table behind the data, one section per set bit. Pipe mode: 16 bytes, then
  * records that say the same. Our own regular files still have the records of their pipe mode behind
- * the header: when the tables at the end are cut off, the events are found there.
+ * the header: when the tables at the end are cut off, or were never written because the seal was
+ * interrupted, all that they would say is found there.
  */
 #include "format/trace_part.h"
 
@@ -41,13 +42,12 @@ int pev_trace_add_event(struct pev_trace *t, const struct pev_attr *attr, const 
 		return pev_err_set(err, -ENOMEM, "%s: no memory for its events", t->in.name);
 	if (nr_ids)
 		memcpy(copy, ids, nr_ids * sizeof(*copy));
-	events[t->nr_events] =
+	events[t->nr_events++] =
 		(struct pev_trace_event){ .attr = *attr, .ids = copy, .nr_ids = nr_ids };
 	for (size_t i = 0; i < nr_ids; i++)
-		if (pev_ids_add(&t->ids, copy[i], (uint32_t)t->nr_events, 0) < 0)
+		if (pev_ids_add(&t->ids, copy[i], (uint32_t)t->nr_events - 1, 0) < 0)
 			return pev_err_set(err, -ENOMEM, "%s: no memory for its events",
 					   t->in.name);
-	t->nr_events++;
 	return 0;
 }
 
@@ -79,13 +79,18 @@ static const uint8_t *section(struct pev_trace *t, struct pev_file_section s, co
 				  t->in.name, what, s.offset, s.size);
 		return NULL;
 	}
-	pev_input_seek(&t->in, s.offset);
-	p = pev_input_peek(&t->in, s.size, &have, err);
-	if (p && have < s.size) {
+	if (s.offset > t->in.size || s.size > t->in.size - s.offset) {
 		(void)pev_err_set(err, -ENODATA,
 				  "%s is cut short: its %s is at offset %" PRIu64
 				  ", but the file has only %" PRIu64 " bytes",
 				  t->in.name, what, s.offset, t->in.size);
+		return NULL;
+	}
+	pev_input_seek(&t->in, s.offset);
+	p = pev_input_peek(&t->in, s.size, &have, err);
+	if (p && have < s.size) {
+		(void)pev_err_set(err, -ENODATA, "%s: its %s at offset %" PRIu64 " went away",
+				  t->in.name, what, s.offset);
 		return NULL;
 	}
 	return p;
@@ -101,9 +106,9 @@ static struct pev_file_section read_section(struct pev_cursor *c)
 }
 
 /* One entry of the attr table: the attr, then the section of its ids at the end of what attr_size
- * leaves. */
+ * leaves. All the ids together take no more than *ids_left bytes. */
 static int read_attr(struct pev_trace *t, struct pev_file_section attrs, uint64_t attr_size,
-		     uint64_t i, struct pev_err *err)
+		     uint64_t i, uint64_t *ids_left, struct pev_err *err)
 {
 	const struct pev_file_section entry = { attrs.offset + i * attr_size, attr_size };
 	struct pev_file_section ids;
@@ -124,11 +129,17 @@ static int read_attr(struct pev_trace *t, struct pev_file_section attrs, uint64_
 	p = section(t, ids, "id table", err);
 	if (!p)
 		return err->code;
+	if (ids.size > *ids_left)
+		return pev_err_set(err, -EBADMSG, "%s: its events claim more ids than fit into it",
+				   t->in.name);
+	*ids_left -= ids.size;
 	return add_event_bytes(t, &attr, p, ids.size / sizeof(uint64_t), err);
 }
 
 static int read_attrs(struct pev_trace *t, const struct pev_file_header *h, struct pev_err *err)
 {
+	uint64_t ids_left = t->in.size;
+
 	if (h->attr_size < PEV_ATTR_SIZE_VER0 + sizeof(struct pev_file_section) ||
 	    h->attr_size > 4096 || h->attrs.size / h->attr_size > EVENTS_MAX)
 		return pev_err_set(err, -EBADMSG,
@@ -141,7 +152,7 @@ static int read_attrs(struct pev_trace *t, const struct pev_file_header *h, stru
 				   ", but the file has only %" PRIu64 " bytes",
 				   t->in.name, h->attrs.offset, t->in.size);
 	for (uint64_t i = 0; i < h->attrs.size / h->attr_size; i++) {
-		const int r = read_attr(t, h->attrs, h->attr_size, i, err);
+		const int r = read_attr(t, h->attrs, h->attr_size, i, &ids_left, err);
 
 		if (r < 0)
 			return r;
@@ -152,14 +163,16 @@ static int read_attrs(struct pev_trace *t, const struct pev_file_header *h, stru
 /*
  * The feature table behind the data. A feature that is cut off or that nobody understands is left
  * out: the samples are worth more. So is all of it in a file whose writer never came to write it.
+ * False when the file does not have all of it.
  */
-static void read_features(struct pev_trace *t, const struct pev_file_header *h)
+static bool read_features(struct pev_trace *t, const struct pev_file_header *h)
 {
 	struct pev_err err = PEV_ERR_INIT;
+	bool whole = true;
 	uint64_t at;
 
 	if (!h->data.size || !pev_add_u64(h->data.offset, h->data.size, &at))
-		return;
+		return true;
 	for (unsigned int feat = 0; feat < 256; feat++) {
 		struct pev_file_section where = { at, sizeof(where) }, s;
 		struct pev_cursor c;
@@ -169,7 +182,7 @@ static void read_features(struct pev_trace *t, const struct pev_file_header *h)
 			continue;
 		p = section(t, where, "feature table", &err);
 		if (!p)
-			return;
+			return false;
 		c = pev_cursor(p, sizeof(s));
 		c.swap = t->head.swap;
 		s = read_section(&c);
@@ -180,7 +193,10 @@ static void read_features(struct pev_trace *t, const struct pev_file_header *h)
 		if (p)
 			(void)pev_feature_decode(&t->features, (enum pev_feat)feat, p, s.size,
 						 t->head.swap, &err);
+		else
+			whole = false;
 	}
+	return whole;
 }
 
 /* Names the event, unless it has a better name than a guess. */
@@ -251,13 +267,18 @@ static void learn_update(struct pev_trace *t, const uint8_t *bytes, const struct
 	if (c.failed || !id)
 		return;
 	e = &t->events[id->event];
+	if (which == PEV_EVENT_UPDATE_SCALE) {
+		const uint64_t bits = pev_cursor_u64(&c);
+
+		if (!c.failed)
+			memcpy(&e->scale, &bits, sizeof(e->scale));
+		return;
+	}
 	s = pev_cursor_left(&c) ? pev_cursor_str(&c, pev_cursor_left(&c)) : NULL;
 	if (s && which == PEV_EVENT_UPDATE_NAME)
 		name_event(t, e, s);
 	else if (s && which == PEV_EVENT_UPDATE_UNIT && !e->unit)
 		e->unit = strdup(s);
-	else if (which == PEV_EVENT_UPDATE_SCALE && hdr->size >= sizeof(*hdr) + 24)
-		memcpy(&e->scale, bytes + sizeof(*hdr) + 16, sizeof(e->scale));
 }
 
 static void learn_feature(struct pev_trace *t, const uint8_t *bytes, const struct pev_rec_hdr *hdr)
@@ -314,10 +335,10 @@ void pev_trace_hdr(const struct pev_trace *t, const uint8_t *p, struct pev_rec_h
 }
 
 /* AUXTRACE {u64 size}, TRACING_DATA {u32 size, padded to 8}. */
-uint64_t pev_trace_payload(const struct pev_trace *t, const uint8_t *bytes,
+uint64_t pev_trace_payload(const struct pev_trace *t, const uint8_t *bytes, size_t have,
 			   const struct pev_rec_hdr *hdr)
 {
-	struct pev_cursor c = pev_cursor(bytes + sizeof(*hdr), 8);
+	struct pev_cursor c = pev_cursor(bytes + sizeof(*hdr), have - sizeof(*hdr));
 
 	c.swap = t->head.swap;
 	if (hdr->type == PEV_REC_AUXTRACE && hdr->size >= 16)
@@ -327,11 +348,12 @@ uint64_t pev_trace_payload(const struct pev_trace *t, const uint8_t *bytes,
 	return 0;
 }
 
-/* Reads the records that stand in for tables, from where the input is up to @end, or the first one
- * that is data. */
-static int read_head_records(struct pev_trace *t, uint64_t end, struct pev_err *err)
+/* Reads the records that stand in for tables, from where the input is up to the first one that is
+ * data. */
+static int read_head_records(struct pev_trace *t, struct pev_err *err)
 {
-	while (t->in.offset < end) {
+	for (;;) {
+		struct pev_block_head block;
 		struct pev_rec_hdr hdr;
 		const uint8_t *p;
 		uint64_t payload;
@@ -344,20 +366,21 @@ static int read_head_records(struct pev_trace *t, uint64_t end, struct pev_err *
 		if (have < 16)
 			return 0;
 		pev_trace_hdr(t, p, &hdr);
-		payload = pev_trace_payload(t, p, &hdr);
-		if (hdr.size < sizeof(hdr) || payload > SECTION_MAX)
+		payload = pev_trace_payload(t, p, have, &hdr);
+		if (hdr.size < sizeof(hdr) || hdr.type == PEV_REC_AUXTRACE || payload > SECTION_MAX)
 			return 0;
 		p = pev_input_peek(&t->in, hdr.size + payload, &have, err);
 		if (!p)
 			return err->code;
-		if (have < hdr.size + payload)
+		/* A block whose type is damaged is no part of the head either. */
+		if (have < hdr.size + payload ||
+		    pev_block_head_read(p, hdr.size, false, &block) > 0)
 			return 0;
 		r = pev_trace_learn(t, p, &hdr, p + hdr.size, payload, err);
 		if (r <= 0)
 			return r;
 		(void)pev_input_skip(&t->in, hdr.size + payload);
 	}
-	return 0;
 }
 
 /*
@@ -428,10 +451,18 @@ static bool has_filler_behind(struct pev_trace *t, const struct pev_file_header 
 	return hdr.type == PEV_REC_HEADER_ATTR && hdr.size >= sizeof(hdr) + PEV_ATTR_SIZE_VER7;
 }
 
+/* Reads the head from its records instead of the tables. Stands behind them then. */
+static int read_head_again(struct pev_trace *t, struct pev_err *err)
+{
+	pev_trace_forget_head(t);
+	pev_input_seek(&t->in, sizeof(struct pev_file_header));
+	return read_head_records(t, err);
+}
+
 static int read_file(struct pev_trace *t, uint64_t header_size, struct pev_err *err)
 {
 	struct pev_file_header h = { 0 };
-	struct pev_err attr_err = PEV_ERR_INIT;
+	uint64_t start;
 	int r;
 
 	if (!t->in.seekable)
@@ -442,29 +473,28 @@ static int read_file(struct pev_trace *t, uint64_t header_size, struct pev_err *
 	r = read_file_header(t, header_size, &h, err);
 	if (r < 0)
 		return r;
-	t->head.data_offset = h.data.offset;
-	t->head.data_size = h.data.size;
+	start = h.data.offset;
 	t->head.ours = has_filler_behind(t, &h);
-	r = read_attrs(t, &h, &attr_err);
-	if (r < 0 && t->head.ours) {
-		t->head.recovered = true;
-		t->nr_events = 0;
-		pev_input_seek(&t->in, sizeof(h));
-		r = read_head_records(t, h.data.offset, &attr_err);
+	t->head.sealing = t->head.ours && !h.features[0];
+	r = read_attrs(t, &h, err);
+	if (r == 0)
+		t->head.cut_tables = !read_features(t, &h);
+	if (t->head.ours && (r < 0 || t->head.cut_tables || t->head.sealing)) {
+		t->head.cut_tables = !t->head.sealing;
+		r = read_head_again(t, err);
+		start = PEV_MAX(start, t->in.offset);
 	}
-	if (r < 0) {
-		if (err)
-			*err = attr_err;
+	if (r < 0)
 		return r;
-	}
-	read_features(t, &h);
 	name_events(t);
 	/* A writer that was killed left the size at 0: all that follows is data. */
 	if (!h.data.size || !pev_add_u64(h.data.offset, h.data.size, &t->end))
 		t->end = UINT64_MAX;
 	if (t->end != UINT64_MAX && t->end > t->in.size)
 		t->damage.missing_bytes = t->end - t->in.size;
-	pev_input_seek(&t->in, h.data.offset);
+	t->head.data_offset = start;
+	t->head.data_size = h.data.size;
+	pev_input_seek(&t->in, start);
 	return 0;
 }
 
@@ -485,7 +515,7 @@ static int read_pipe(struct pev_trace *t, struct pev_err *err)
 		pev_trace_hdr(t, p, &hdr);
 		t->head.ours = hdr.type == PEV_REC_HEADER_EVENT_TYPE;
 	}
-	r = read_head_records(t, UINT64_MAX, err);
+	r = read_head_records(t, err);
 	t->head.data_offset = t->in.offset;
 	return r;
 }

@@ -38,6 +38,15 @@ struct pev_trace {
 int pev_trace_add_event(struct pev_trace *t, const struct pev_attr *attr, const uint64_t *ids,
 			size_t nr_ids, struct pev_err *err);
 
+/* COMPRESSED2 starts with its header and a u64 data_size. */
+#define PEV_COMPRESSED2_HEAD 16
+
+/* No record of any perf has a type as high as this. */
+#define PEV_TRACE_TYPES_MAX 256
+
+/* Forgets all events and features. */
+void pev_trace_forget_head(struct pev_trace *t);
+
 /*
  * Learns from one of the records that pipe mode has in place of tables: ATTR, EVENT_UPDATE,
  * FEATURE, TRACING_DATA (whose payload of @payload_size bytes is at
@@ -52,6 +61,23 @@ int pev_trace_read_head(struct pev_trace *t, struct pev_err *err);
 /* Copies the header at @p to *ret in host byte order. */
 void pev_trace_hdr(const struct pev_trace *t, const uint8_t *p, struct pev_rec_hdr *ret);
 
-/* Bytes that follow the record outside of it; @bytes: at least 16 of it. */
-uint64_t pev_trace_payload(const struct pev_trace *t, const uint8_t *bytes,
+/* Bytes that follow the record outside of it; @bytes: the first of it, 16 if it has so many. */
+uint64_t pev_trace_payload(const struct pev_trace *t, const uint8_t *bytes, size_t have,
 			   const struct pev_rec_hdr *hdr);
+
+/*
+ * The first block of ours at @from or behind it that is whole, to go on at after damage. 1 and its
+ * offset; 0 when there is none, or none can be looked for. The input stands where it stood.
+ */
+int pev_trace_find_block(struct pev_trace *t, uint64_t from, uint64_t *ret, struct pev_err *err);
+
+/* Bytes from the record that the input stands in front of, which is damaged and says that it has
+ * @size of them, to where to go on: its size may be wrong, too. */
+uint64_t pev_trace_resume(struct pev_trace *t, uint64_t size);
+
+/*
+ * Unpacks the COMPRESSED record at @bytes, @hdr its header, into ->raw. 0; on damage ->raw is empty
+ * and the error says what is wrong: -EBADMSG, or -E2BIG or -ENOMEM when it may be right.
+ */
+int pev_trace_unpack(struct pev_trace *t, const uint8_t *bytes, size_t size,
+		     const struct pev_rec_hdr *hdr, struct pev_err *err);

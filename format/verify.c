@@ -113,7 +113,7 @@ static void note_cut(struct pev_verify *v, const struct pev_trace_head *head)
 				  "at offset %" PRIu64 ": cut short: %" PRIu64
 				  " bytes of data are missing, and all that came after them",
 				  head->file_size, d->missing_bytes);
-	else if (head->recovered && !what.code)
+	else if (head->cut_tables && !what.code)
 		(void)pev_err_set(&what, -ENODATA,
 				  "at offset %" PRIu64
 				  ": cut short: the tables behind the data are missing",
@@ -127,10 +127,10 @@ static enum pev_verdict judge(const struct pev_verify *v, const struct pev_trace
 	if (v->nr_bad_blocks || v->stats.undecodable || v->stats.no_event)
 		return PEV_DAMAGED;
 	if (v->damage.cut_bytes || v->damage.missing_bytes || v->damage.tail_bytes ||
-	    head->recovered)
+	    head->cut_tables)
 		return PEV_CUT;
 	/* perf record leaves a regular header with no size when it is killed. */
-	return head->pipe || !head->data_size ? PEV_UNFINISHED : PEV_WHOLE;
+	return head->pipe || head->sealing || !head->data_size ? PEV_UNFINISHED : PEV_WHOLE;
 }
 
 int pev_verify_run(struct pev_trace *t, void (*progress)(void *userdata, uint64_t offset),

@@ -3,22 +3,29 @@
  * While it is open a trace is a pipe-mode perf.data, readable by every perf up to its last whole
  * record:
  *
- *     0    u64 magic, u64 16                  pipe header
- *     16   EVENT_TYPE record of 88 bytes      a filler that every perf passes over; room for the
- * regular header 104  ATTR, EVENT_UPDATE, FEATURE,       what the regular file has in tables
+ *     0    u64 magic, u64 16          pipe header
+ *     16   EVENT_TYPE record          of 88 bytes: room for the regular header. Every perf passes
+ *                                     over records of this type
+ *     104  ATTR, EVENT_UPDATE         what the regular file has in tables
+ *     A    EVENT_TYPE record          holds the ids and the attr table in their regular form
  *          TRACING_DATA
+ *     F    FEATURE                    the header features known at the start
  *     D    data: COMPRESSED and plain records
+ *     E    the end
  *
- * Sealed it is a regular one:
+ * It is sealed in three steps, each of them synced before the next, each one write:
  *
- *     0    pev_file_header                    attrs -> the end; data -> D
- *     104  as above, no longer looked at
- *     D    data
- *     E    feature table, features, ids, attrs
+ *  1. The header becomes a regular one: attrs -> A; data -> F to E; no features, because their
+ *     table has to be where the data ends. perf takes them from the records from F on, as it does
+ *     in pipe mode. From here on nobody reads beyond E.
+ *  2. What a regular file has behind its data is appended: feature table, features, ids, attrs.
+ *  3. The header gets its final form: attrs -> behind the features; data -> D to E; feature bits.
  *
- * Between the appending of what is at E and the overwriting of the header, a reader of pipes meets
- * bytes at E that are no record: the size field of the first "record" there is the high part of a
- * file offset, 0. format/trace.c knows that state.
+ * Whenever the writer is killed, perf reads all whole records of what it left. Only when A would
+ * not fit into a record (some hundred events, or many thousand counters of one) the first step is
+ * left out, and between the second and the third a reader of pipes meets bytes at E that are no
+ * record: the size of the first "record" there is the high part of a file offset, 0. format/trace.c
+ * knows both states.
  */
 #include "format/writer.h"
 
@@ -30,15 +37,17 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 struct pev_writer {
 	char *path;
 	int fd;
 	bool own_fd;
-	bool broken; /* a write failed */
-	uint64_t data_offset;
-	struct pev_trace_event *events; /* deep copies */
+	bool broken;                           /* a write failed */
+	struct pev_file_section attrs;         /* the attr table at A; size 0: none */
+	uint64_t features_offset, data_offset; /* F, D */
+	struct pev_trace_event *events;        /* deep copies */
 	size_t nr_events;
 	struct pev_writer_stats stats;
 };
@@ -197,17 +206,78 @@ static void put_section(struct pev_buf *buf, const struct pev_section *s)
 {
 	size_t start;
 
-	if (s->feat == PEV_FEAT_TRACING_DATA) {
-		put_tracing_data(buf, &s->data);
-		return;
-	}
-	if (s->feat == PEV_FEAT_BUILD_ID || s->feat == PEV_FEAT_AUXTRACE)
+	if (s->feat == PEV_FEAT_TRACING_DATA || s->feat == PEV_FEAT_BUILD_ID ||
+	    s->feat == PEV_FEAT_AUXTRACE)
 		return;
 	start = start_record(buf, PEV_REC_HEADER_FEATURE);
 	pev_buf_u64(buf, s->feat);
 	pev_buf_put(buf, s->data.data, s->data.size);
-	pev_buf_zero(buf, -(buf->size - start) & 7);
+	/* Behind the 12 bytes of TRACING_DATA this is what brings the data back to a multiple of 8:
+	 * of all records these two may be of any size. */
+	pev_buf_zero(buf, -buf->size & 7);
 	end_record(buf, start);
+}
+
+/* All entries of the attr table have an attr of one size. */
+static uint32_t entry_attr_size(const struct pev_trace_event *events, size_t nr)
+{
+	uint32_t size = PEV_ATTR_SIZE_VER7;
+
+	for (size_t i = 0; i < nr; i++)
+		size = PEV_MAX(size, attr_file_size(&events[i].attr));
+	return size;
+}
+
+/* The ids, and behind them the attr table, whose entries point to them; @buf is going to be at @at
+ * of the file. Returns where the table is. */
+static struct pev_file_section put_attrs(const struct pev_trace_event *events, size_t nr_events,
+					 uint64_t at, struct pev_buf *buf)
+{
+	const uint32_t attr_size = entry_attr_size(events, nr_events);
+	uint64_t ids_at = at + buf->size;
+	struct pev_file_section attrs;
+
+	for (size_t i = 0; i < nr_events; i++)
+		pev_buf_put(buf, events[i].ids, events[i].nr_ids * 8);
+	attrs.offset = at + buf->size;
+	attrs.size = nr_events * (attr_size + sizeof(struct pev_file_section));
+	for (size_t i = 0; i < nr_events; i++) {
+		const struct pev_file_section ids = { .offset = ids_at,
+						      .size = events[i].nr_ids * 8 };
+
+		put_attr(buf, &events[i].attr, attr_size);
+		pev_buf_put(buf, &ids, sizeof(ids));
+		ids_at += ids.size;
+	}
+	return attrs;
+}
+
+/*
+ * The same in a record; none when it is too large for that. It is for a regular file that has no
+ * features yet, and TRACING_DATA is one: without that perf refuses a file that has tracepoints. So
+ * they pass for events of another kind there, which have all of their samples and their names, but
+ * not their fields.
+ */
+static int put_attrs_record(struct pev_writer *w, struct pev_buf *buf)
+{
+	const size_t start = start_record(buf, PEV_REC_HEADER_EVENT_TYPE);
+	struct pev_trace_event *const events = calloc(w->nr_events + 1, sizeof(*events));
+
+	if (!events)
+		return -ENOMEM;
+	for (size_t i = 0; i < w->nr_events; i++) {
+		events[i] = w->events[i];
+		if (events[i].attr.type != PEV_TYPE_TRACEPOINT)
+			continue;
+		events[i].attr.type = PEV_TYPE_SOFTWARE;
+		events[i].attr.config = PEV_SW_CPU_CLOCK;
+	}
+	w->attrs = put_attrs(events, w->nr_events, 0, buf);
+	free(events);
+	end_record(buf, start);
+	if (buf->size == start)
+		w->attrs.size = 0;
+	return 0;
 }
 
 static int write_head(struct pev_writer *w, const struct pev_section *sections, size_t nr_sections,
@@ -216,6 +286,7 @@ static int write_head(struct pev_writer *w, const struct pev_section *sections, 
 	_cleanup_buf_ struct pev_buf buf = { 0 };
 	const struct pev_pipe_header head = { .magic = PEV_MAGIC, .size = sizeof(head) };
 	size_t start;
+	int r = 0;
 
 	pev_buf_put(&buf, &head, sizeof(head));
 	start = start_record(&buf, PEV_REC_HEADER_EVENT_TYPE);
@@ -225,9 +296,15 @@ static int write_head(struct pev_writer *w, const struct pev_section *sections, 
 		put_attr_record(&buf, &w->events[i]);
 	for (size_t i = 0; i < w->nr_events; i++)
 		put_updates(&buf, &w->events[i]);
+	if (w->own_fd) /* only a file is ever sealed */
+		r = put_attrs_record(w, &buf);
+	for (size_t i = 0; i < nr_sections; i++)
+		if (sections[i].feat == PEV_FEAT_TRACING_DATA)
+			put_tracing_data(&buf, &sections[i].data);
+	w->features_offset = buf.size;
 	for (size_t i = 0; i < nr_sections; i++)
 		put_section(&buf, &sections[i]);
-	if (pev_buf_status(&buf) < 0)
+	if (r < 0 || pev_buf_status(&buf) < 0)
 		return pev_err_set(err, -ENOMEM, "%s: no memory for its header", w->path);
 	w->data_offset = buf.size;
 	return pev_writer_put(w, buf.data, buf.size, err);
@@ -255,10 +332,16 @@ int pev_writer_open(const char *path, int fd, const struct pev_trace_event *even
 			return pev_err_set(err, -errno, "cannot create %s: %s", path,
 					   pev_errno_str(errno));
 		w->own_fd = true;
+		/* Tells whoever would seal it that somebody is still writing; a file system
+		 * without locks does without. */
+		(void)flock(w->fd, LOCK_EX | LOCK_NB);
 	}
 	r = write_head(w, sections, nr_sections, err);
-	if (r < 0)
+	if (r < 0) {
+		if (w->own_fd)
+			(void)unlink(path);
 		return r;
+	}
 	*ret = TAKE_PTR(w);
 	return 0;
 }
@@ -268,7 +351,8 @@ int pev_writer_open(const char *path, int fd, const struct pev_trace_event *even
 static int give_up(struct pev_writer *w, int r, struct pev_err *err)
 {
 	w->broken = true;
-	if (w->own_fd && ftruncate(w->fd, (off_t)w->stats.bytes) < 0)
+	if (w->own_fd && (ftruncate(w->fd, (off_t)w->stats.bytes) < 0 ||
+			  lseek(w->fd, (off_t)w->stats.bytes, SEEK_SET) < 0))
 		return pev_err_set(err, r,
 				   "cannot write %s: %s; nor cut it at its last whole record: %s",
 				   w->path, pev_errno_str(r), pev_errno_str(errno));
@@ -308,87 +392,99 @@ int pev_writer_block(struct pev_writer *w, struct pev_block *b, bool all, struct
 	return r < 0 ? pev_err_set(err, r, "%s: zstd failed to compress a block", w->path) : 0;
 }
 
-/* The attr table and, before it, the ids that its entries point to. */
-static struct pev_file_section build_attrs(uint64_t at, const struct pev_trace_event *events,
-					   size_t nr_events, uint32_t attr_size,
-					   struct pev_buf *tail)
+/* A regular header whose data goes from @data_offset to where the file ends now. */
+static struct pev_file_header regular_header(const struct pev_writer *w, uint64_t data_offset,
+					     struct pev_file_section attrs)
 {
-	uint64_t ids_at = at + tail->size;
-	struct pev_file_section attrs;
-
-	for (size_t i = 0; i < nr_events; i++)
-		pev_buf_put(tail, events[i].ids, events[i].nr_ids * 8);
-	attrs.offset = at + tail->size;
-	attrs.size = nr_events * (attr_size + sizeof(struct pev_file_section));
-	for (size_t i = 0; i < nr_events; i++) {
-		const struct pev_file_section ids = { .offset = ids_at,
-						      .size = events[i].nr_ids * 8 };
-
-		put_attr(tail, &events[i].attr, attr_size);
-		pev_buf_put(tail, &ids, sizeof(ids));
-		ids_at += ids.size;
-	}
-	return attrs;
+	return (struct pev_file_header){
+		.magic = PEV_MAGIC,
+		.size = sizeof(struct pev_file_header),
+		.attr_size =
+			entry_attr_size(w->events, w->nr_events) + sizeof(struct pev_file_section),
+		.attrs = attrs,
+		.data = { .offset = data_offset, .size = w->stats.bytes - data_offset },
+	};
 }
 
-void pev_seal_build(uint64_t data_offset, uint64_t data_end, const struct pev_trace_event *events,
-		    size_t nr_events, const struct pev_section *sections, size_t nr_sections,
-		    struct pev_buf *ret_tail, struct pev_file_header *ret_header)
+/* What comes behind the data, and the header that goes with it. */
+static void build_tail(const struct pev_writer *w, const struct pev_section *sections,
+		       size_t nr_sections, struct pev_buf *ret_tail,
+		       struct pev_file_header *ret_header)
 {
-	uint64_t at = data_end + nr_sections * sizeof(struct pev_file_section);
-	uint32_t attr_size = PEV_ATTR_SIZE_VER7;
-	struct pev_file_header h = {
-		.magic = PEV_MAGIC,
-		.size = sizeof(h),
-		.data = { .offset = data_offset, .size = data_end - data_offset },
-	};
+	const uint64_t end = w->stats.bytes;
+	uint64_t at = end + nr_sections * sizeof(struct pev_file_section);
 
 	for (size_t i = 0; i < nr_sections; i++) {
 		const struct pev_file_section s = { .offset = at, .size = sections[i].data.size };
 
 		pev_buf_put(ret_tail, &s, sizeof(s));
 		at += pev_align8(s.size);
-		h.features[sections[i].feat / 64] |= 1ULL << (sections[i].feat % 64);
 	}
 	for (size_t i = 0; i < nr_sections; i++) {
 		pev_buf_put(ret_tail, sections[i].data.data, sections[i].data.size);
 		pev_buf_zero(ret_tail, -sections[i].data.size & 7);
 	}
-	for (size_t i = 0; i < nr_events; i++)
-		attr_size = PEV_MAX(attr_size, attr_file_size(&events[i].attr));
-	h.attr_size = attr_size + sizeof(struct pev_file_section);
-	h.attrs = build_attrs(data_end, events, nr_events, attr_size, ret_tail);
-	*ret_header = h;
+	*ret_header = regular_header(w, w->data_offset,
+				     put_attrs(w->events, w->nr_events, end, ret_tail));
+	for (size_t i = 0; i < nr_sections; i++)
+		ret_header->features[sections[i].feat / 64] |= 1ULL << (sections[i].feat % 64);
+}
+
+/* Overwrites the header. When the write fails the file is as it was. */
+static int write_header(struct pev_writer *w, const struct pev_file_header *header,
+			struct pev_err *err)
+{
+	int r;
+
+	r = pev_pwrite_all(w->fd, header, sizeof(*header), 0);
+	if (r < 0)
+		return give_up(w, r, err);
+	if (fsync(w->fd) < 0)
+		return pev_err_set(err, -errno, "cannot sync %s: %s", w->path,
+				   pev_errno_str(errno));
+	return 0;
+}
+
+/* A regular file with no data counts as one that was never finished: no perf reads it. */
+static int put_something(struct pev_writer *w, struct pev_err *err)
+{
+	const struct pev_rec_hdr round = { .type = PEV_REC_FINISHED_ROUND, .size = sizeof(round) };
+
+	if (w->stats.bytes > w->data_offset)
+		return 0;
+	return pev_writer_put(w, &round, sizeof(round), err);
 }
 
 int pev_writer_seal(struct pev_writer *w, const struct pev_section *sections, size_t nr_sections,
 		    const char *final_path, struct pev_err *err)
 {
 	_cleanup_buf_ struct pev_buf tail = { 0 };
-	struct pev_file_header header;
+	struct pev_file_header first, last;
 	int r;
 
 	if (!w->own_fd)
 		return pev_err_set(err, -ESPIPE, "%s: a stream cannot be sealed", w->path);
-	pev_seal_build(w->data_offset, w->stats.bytes, w->events, w->nr_events, sections,
-		       nr_sections, &tail, &header);
+	r = put_something(w, err);
+	if (r < 0)
+		return r;
+	first = regular_header(w, w->features_offset, w->attrs);
+	build_tail(w, sections, nr_sections, &tail, &last);
 	if (pev_buf_status(&tail) < 0)
 		return pev_err_set(err, -ENOMEM, "%s: no memory to seal it", w->path);
-	/* The data reaches the disk first, so that only these two small writes lie within the weak
-	 * spot. */
 	if (fsync(w->fd) < 0)
 		return pev_err_set(err, -errno, "cannot sync %s: %s", w->path,
 				   pev_errno_str(errno));
-	r = pev_write_all(w->fd, tail.data, tail.size);
+	r = w->attrs.size ? write_header(w, &first, err) : 0;
 	if (r < 0)
-		return give_up(w, r, err);
-	if (fsync(w->fd) < 0)
-		return give_up(w, -errno, err);
-	r = pev_pwrite_all(w->fd, &header, sizeof(header), 0);
+		return r;
+	r = pev_write_all(w->fd, tail.data, tail.size);
 	if (r == 0 && fsync(w->fd) < 0)
 		r = -errno;
 	if (r < 0)
-		return pev_err_set(err, r, "cannot seal %s: %s", w->path, pev_errno_str(r));
+		return give_up(w, r, err);
+	r = write_header(w, &last, err);
+	if (r < 0)
+		return r;
 	w->stats.bytes += tail.size;
 	if (final_path && rename(w->path, final_path) < 0)
 		return pev_err_set(err, -errno, "cannot rename %s to %s: %s", w->path, final_path,

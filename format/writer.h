@@ -61,17 +61,11 @@ int pev_writer_put(struct pev_writer *w, const void *records, size_t size, struc
 int pev_writer_block(struct pev_writer *w, struct pev_block *b, bool all, struct pev_err *err);
 
 /*
- * Turns the file into a regular one: appends the feature table of @sections (ascending by feature)
- * and the attr table, syncs, overwrites the first 104 bytes, syncs, and renames it to @final_path
- * unless that is NULL. The writer is then good for nothing but pev_writer_free().
+ * Turns the file into a regular one, with the features of @sections (ascending by feature), on
+ * disk, and renames it to @final_path unless that is NULL. Perf can read it at every moment. The
+ * writer is then good for nothing but pev_writer_free(). On failure the records are still there.
  */
 int pev_writer_seal(struct pev_writer *w, const struct pev_section *sections, size_t nr_sections,
 		    const char *final_path, struct pev_err *err);
 
 struct pev_writer_stats pev_writer_stats(const struct pev_writer *w);
-
-/* The tail that seals a trace whose data ends at @data_end, and the header that goes over its first
- * 104 bytes. Shared with format/seal.c. */
-void pev_seal_build(uint64_t data_offset, uint64_t data_end, const struct pev_trace_event *events,
-		    size_t nr_events, const struct pev_section *sections, size_t nr_sections,
-		    struct pev_buf *ret_tail, struct pev_file_header *ret_header);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Registers a DWARF unwinder starts from: PERF_REG_X86_* but DS, ES, FS, GS (the kernel refuses
  * those); all of PERF_REG_ARM64_*. */
@@ -116,11 +117,53 @@ static void set_sampling(struct pev_event *e, const struct pev_record_opts *opts
 		a->sample_type |= PEV_SAMPLE_PHYS_ADDR;
 	if (opts->all_cgroups)
 		a->sample_type |= PEV_SAMPLE_CGROUP;
+	if (opts->sample_period)
+		a->sample_type |= PEV_SAMPLE_PERIOD;
+	if (opts->sample_raw)
+		a->sample_type |= PEV_SAMPLE_RAW;
+	if (opts->data_page_size)
+		a->sample_type |= PEV_SAMPLE_ADDR | PEV_SAMPLE_DATA_PAGE_SIZE;
+	if (opts->code_page_size)
+		a->sample_type |= PEV_SAMPLE_CODE_PAGE_SIZE;
 	if (opts->inherit_stat)
 		a->flags |= PEV_ATTR_INHERIT_STAT;
+	if (opts->user_callchains)
+		a->flags |= PEV_ATTR_EXCLUDE_CALLCHAIN_KERNEL;
+	if (opts->kernel_callchains)
+		a->flags |= PEV_ATTR_EXCLUDE_CALLCHAIN_USER;
+	if (opts->all_user || opts->all_kernel)
+		a->flags &= ~(PEV_ATTR_EXCLUDE_USER | PEV_ATTR_EXCLUDE_KERNEL);
+	if (opts->all_user)
+		a->flags |= PEV_ATTR_EXCLUDE_KERNEL;
+	if (opts->all_kernel)
+		a->flags |= PEV_ATTR_EXCLUDE_USER;
 }
 
-static void set_tracking(struct pev_attr *a, const struct pev_record_opts *opts,
+/* Narrows the filter of a tracepoint to what others do. */
+static int exclude_self(struct pev_event *e)
+{
+	char *filter;
+	const int pid = (int)getpid();
+	const int n = e->filter ? asprintf(&filter, "common_pid != %d && (%s)", pid, e->filter)
+				: asprintf(&filter, "common_pid != %d", pid);
+
+	if (n < 0)
+		return -ENOMEM;
+	free(e->filter);
+	e->filter = filter;
+	return 0;
+}
+
+static bool any_stack_dump(const struct pev_evlist *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->events[i].attr.sample_type & PEV_SAMPLE_STACK_USER)
+			return true;
+	return false;
+}
+
+static void set_tracking(struct pev_attr *a, const struct pev_evlist *list,
+			 const struct pev_record_opts *opts,
 			 const struct pev_kernel_features *kernel)
 {
 	const uint64_t wanted = PEV_ATTR_MMAP2 | PEV_ATTR_COMM_EXEC | PEV_ATTR_KSYMBOL |
@@ -130,7 +173,9 @@ static void set_tracking(struct pev_attr *a, const struct pev_record_opts *opts,
 	a->flags |= PEV_ATTR_MMAP | PEV_ATTR_COMM | PEV_ATTR_TASK | (wanted & kernel->attr_flags);
 	if (opts->no_build_ids)
 		a->flags &= ~PEV_ATTR_BUILD_ID;
-	if (opts->sample_data)
+	/* Linkers put .eh_frame into a mapping that is not executable, and a perf that unwinds with
+	 * libunwind finds it by its mapping only. */
+	if (opts->sample_data || any_stack_dump(list))
 		a->flags |= PEV_ATTR_MMAP_DATA;
 	if (opts->namespaces)
 		a->flags |= PEV_ATTR_NAMESPACES;
@@ -216,6 +261,10 @@ static int check_asked(const struct pev_record_opts *opts, const struct pev_kern
 		  "5.7" },
 		{ opts->sample_phys_addr, kernel->sample_type & PEV_SAMPLE_PHYS_ADDR, "--phys-data",
 		  "4.14" },
+		{ opts->data_page_size, kernel->sample_type & PEV_SAMPLE_DATA_PAGE_SIZE,
+		  "--data-page-size", "5.11" },
+		{ opts->code_page_size, kernel->sample_type & PEV_SAMPLE_CODE_PAGE_SIZE,
+		  "--code-page-size", "5.11" },
 		{ opts->has_clockid, kernel->attr_flags & PEV_ATTR_USE_CLOCKID, "--clockid",
 		  "4.1" },
 		{ opts->callgraph == PEV_CALLGRAPH_DWARF, USER_REGS != 0, "--call-graph dwarf",
@@ -246,11 +295,14 @@ int pev_config_apply(struct pev_evlist *list, const struct pev_record_opts *opts
 		struct pev_event *const e = &list->events[i];
 
 		if (e->tracking)
-			set_tracking(&e->attr, opts, kernel);
+			set_tracking(&e->attr, list, opts, kernel);
 		else
 			set_sampling(e, opts);
 		set_common(e, list, opts, kernel);
 		set_sample_read(list, i);
+		if (opts->exclude_self && e->attr.type == PEV_TYPE_TRACEPOINT &&
+		    exclude_self(e) < 0)
+			return pev_err_set(err, -ENOMEM, "no memory for a filter");
 	}
 	return 0;
 }

@@ -306,6 +306,21 @@ int pev_counters_open(struct pev_evlist *list, const struct pev_record_opts *opt
 	return 0;
 }
 
+int pev_counters_ids(const struct pev_counters *c, size_t event, uint64_t **ret, size_t *ret_nr)
+{
+	uint64_t *const ids = calloc(c->nr + 1, sizeof(*ids));
+	size_t nr = 0;
+
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->counters[i].event == event)
+			ids[nr++] = c->counters[i].id;
+	*ret = ids;
+	*ret_nr = nr;
+	return 0;
+}
+
 int pev_counters_enable(const struct pev_counters *c, const struct pev_evlist *list, bool on)
 {
 	const unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;

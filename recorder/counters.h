@@ -57,6 +57,10 @@ int pev_counters_open(struct pev_evlist *list, const struct pev_record_opts *opt
 /* Closes everything. */
 void pev_counters_done(struct pev_counters *c);
 
+/* The kernel's ids of all counters of the event at @event in the list, in the order they were
+ * opened; *ret is heap-allocated, and not NULL for none. -ENOMEM. */
+int pev_counters_ids(const struct pev_counters *c, size_t event, uint64_t **ret, size_t *ret_nr);
+
 /* Enables or disables all counters of events that sample (not the tracking event). */
 int pev_counters_enable(const struct pev_counters *c, const struct pev_evlist *list, bool on);
 

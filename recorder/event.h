@@ -32,9 +32,10 @@ enum pev_callgraph {
 	PEV_CALLGRAPH_LBR,
 };
 
-/* Above this a dump, the registers and a REGS_INTR behind them overflow header.size in the kernel
- * (Linux 6.18). */
-#define PEV_MAX_STACK_BYTES 64000
+/* What the kernel accepts: the largest multiple of 8 that a u16 holds. It cuts a dump so that the
+ * sample fits header.size, but only with what lies before it: PERF_SAMPLE_REGS_INTR, which lies
+ * behind, would overflow it (Linux 6.18). */
+#define PEV_MAX_STACK_BYTES 65528
 
 /* One event. ->attr holds what its spelling says, with attr.size the smallest that holds it;
  * sampling options of the session are laid over it later (recorder/config.c). */

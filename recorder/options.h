@@ -41,7 +41,11 @@ struct pev_record_opts {
 	uint32_t stack_bytes; /* of a DWARF stack dump */
 	bool inherit;
 	bool no_build_ids; /* inodes in MMAP2 records, see doc/FORMAT.md */
+	bool all_user, all_kernel; /* overrule the modifiers of all events */
+	bool user_callchains, kernel_callchains;
+	bool exclude_self; /* no tracepoints of the recorder's own doing */
 	bool sample_data, sample_phys_addr, all_cgroups, namespaces, switch_events, inherit_stat;
+	bool sample_period, sample_raw, data_page_size, code_page_size;
 	bool has_clockid;
 	int32_t clockid;
 	int delay_ms; /* -1: never enable by ourselves; 0: at once */

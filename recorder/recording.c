@@ -13,6 +13,7 @@
 #include "format/build_ids.h"
 #include "recorder/cgroups.h"
 #include "recorder/header.h"
+#include "recorder/output.h"
 #include "recorder/target.h"
 #include "recorder/workload.h"
 
@@ -50,6 +51,7 @@ struct pev_recording {
 	struct pev_drain drain;
 	struct pev_block *block;
 	struct pev_writer *writer;
+	struct pev_output output;
 	struct pev_workload workload;
 	struct pev_build_ids build_ids;
 	struct pev_header *header;
@@ -78,6 +80,7 @@ struct pev_recording *pev_recording_free(struct pev_recording *rec)
 		return NULL;
 	pev_workload_done(&rec->workload);
 	pev_writer_free(rec->writer);
+	pev_output_done(&rec->output);
 	pev_block_free(rec->block);
 	pev_drain_done(&rec->drain);
 	pev_counters_done(&rec->counters);
@@ -103,22 +106,6 @@ static size_t tracking_index(const struct pev_recording *rec)
 	return rec->events.nr - 1;
 }
 
-/* Counters, in the order they were opened, of event @index: its ids. */
-static int ids_of(const struct pev_recording *rec, size_t index, uint64_t **ret, size_t *ret_nr)
-{
-	uint64_t *const ids = calloc(rec->counters.nr + 1, sizeof(*ids));
-	size_t nr = 0;
-
-	if (!ids)
-		return -ENOMEM;
-	for (size_t i = 0; i < rec->counters.nr; i++)
-		if (rec->counters.counters[i].event == index)
-			ids[nr++] = rec->counters.counters[i].id;
-	*ret = ids;
-	*ret_nr = nr;
-	return 0;
-}
-
 static void free_trace_events(struct pev_trace_event *events, size_t nr)
 {
 	for (size_t i = 0; events && i < nr; i++)
@@ -126,32 +113,16 @@ static void free_trace_events(struct pev_trace_event *events, size_t nr)
 	free(events);
 }
 
-/* perf's habit: one older trace is kept. */
-static int make_way(const char *path, struct pev_err *err)
-{
-	_cleanup_free_ char *old = NULL;
-
-	if (access(path, F_OK) < 0)
-		return 0;
-	if (asprintf(&old, "%s.old", path) < 0)
-		return pev_err_set(err, -ENOMEM, "no memory");
-	if (rename(path, old) < 0)
-		return pev_err_set(err, -errno, "cannot keep the older trace %s as %s: %s", path,
-				   old, pev_errno_str(errno));
-	return 0;
-}
-
 static int open_file(struct pev_recording *rec, struct pev_err *err)
 {
 	struct pev_trace_event *const events = calloc(rec->events.nr, sizeof(*events));
-	const bool to_stdout = !strcmp(rec->opts->output, "-");
 	int r = events ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < rec->events.nr; i++) {
 		const struct pev_event *const e = &rec->events.events[i];
 		uint64_t *ids = NULL;
 
-		r = ids_of(rec, i, &ids, &events[i].nr_ids);
+		r = pev_counters_ids(&rec->counters, i, &ids, &events[i].nr_ids);
 		events[i].ids = ids;
 		events[i].attr = e->attr;
 		events[i].name = e->name;
@@ -160,14 +131,13 @@ static int open_file(struct pev_recording *rec, struct pev_err *err)
 	}
 	if (r < 0)
 		(void)pev_err_set(err, r, "no memory for the event list");
-	if (r == 0 && !to_stdout)
-		r = make_way(rec->opts->output, err);
 	if (r == 0)
 		r = pev_header_new(&rec->events, events, rec->opts, &rec->header, err);
 	if (r == 0)
-		r = pev_header_write_open(rec->header,
-					  to_stdout ? "standard output" : rec->opts->output,
-					  to_stdout ? STDOUT_FILENO : -1, &rec->writer, err);
+		r = pev_output_make_way(&rec->output, err);
+	if (r == 0)
+		r = pev_header_write_open(rec->header, rec->output.name, rec->output.fd,
+					  &rec->writer, err);
 	free_trace_events(events, rec->events.nr);
 	return r;
 }
@@ -224,7 +194,7 @@ static int tell_world(struct pev_recording *rec, struct pev_err *err)
 		.bpf = kernel,
 		.cgroups = tracking->attr.flags & PEV_ATTR_CGROUP,
 		.namespaces = rec->opts->namespaces,
-		.mmap_data = rec->opts->sample_data,
+		.mmap_data = tracking->attr.flags & PEV_ATTR_MMAP_DATA,
 		.build_ids = tracking->attr.flags & PEV_ATTR_BUILD_ID,
 	};
 	int r;
@@ -311,17 +281,19 @@ int pev_recording_new(struct pev_record_opts *opts, struct pev_recording **ret, 
 		return pev_err_set(err, -ENOMEM, "no memory for a recording");
 	rec->opts = opts;
 	rec->workload = PEV_WORKLOAD_INIT;
+	rec->output = PEV_OUTPUT_INIT;
 	rec->epoll_fd = -1;
 	rec->events = opts->events;
 	opts->events = (struct pev_evlist){ 0 };
-	r = open_events(rec, err);
+	r = pev_output_open(opts->output, &rec->output, err);
+	if (r == 0)
+		r = open_events(rec, err);
 	if (r == 0)
 		r = new_pipeline(rec, err);
 	if (r == 0)
 		r = tell_world(rec, err);
 	if (r < 0) {
-		if (rec->writer && strcmp(opts->output, "-") != 0)
-			(void)unlink(opts->output);
+		pev_output_undo(&rec->output);
 		return r;
 	}
 	*ret = TAKE_PTR(rec);
@@ -369,10 +341,14 @@ static void hang_up(struct pev_recording *rec, const struct pev_counter *c)
 	rec->live--;
 }
 
-/* Every recorded thread has ended, and no new one can come. */
-static bool targets_ended(const struct pev_recording *rec)
+/* The command has ended, or else there is nothing left to record. When the command itself is what
+ * is recorded, only its end counts: its exit status is to be passed on. */
+static bool ended(struct pev_recording *rec)
 {
-	return !rec->live && !pev_target_system_wide(&rec->target);
+	if (rec->workload.pid && pev_workload_ended(&rec->workload))
+		return true;
+	return !rec->live && !pev_target_system_wide(&rec->target) &&
+	       !pev_records_command(rec->opts);
 }
 
 /* Milliseconds until something is due by itself. */
@@ -479,11 +455,10 @@ static int loop(struct pev_recording *rec, const struct pev_recording_hooks *hoo
 			r = pev_drain_flush(&rec->drain, now, MAX_BLOCK_AGE_NS, err);
 		if (r < 0)
 			return r;
-		if (stop || (rec->workload.pid && pev_workload_ended(&rec->workload)) ||
-		    targets_ended(rec)) {
-			*ret_end = stop                ? PEV_END_STOPPED
-				   : rec->workload.pid ? PEV_END_COMMAND
-						       : PEV_END_TARGETS;
+		if (stop || ended(rec)) {
+			*ret_end = stop                   ? PEV_END_STOPPED
+				   : rec->workload.reaped ? PEV_END_COMMAND
+							  : PEV_END_TARGETS;
 			return 0;
 		}
 	}
@@ -494,8 +469,7 @@ static int watch_command(struct pev_recording *rec, struct pev_err *err)
 	const int fd = (int)syscall(SYS_pidfd_open, rec->workload.pid, 0);
 	int r;
 
-	/* Before Linux 5.3 there is none; the hang-up of its counters, or the tick, tells as well.
-	 */
+	/* Before Linux 5.3 there is none, and its end is seen a tick later. */
 	if (fd < 0)
 		return 0;
 	rec->workload.pid_fd = fd;
@@ -521,8 +495,11 @@ int pev_recording_run(struct pev_recording *rec, int stop_fd,
 		enable_at = rec->enabled_ns + (uint64_t)opts->delay_ms * PEV_NSEC_PER_MSEC;
 	else if (opts->delay_ms == 0 && !pev_records_command(opts))
 		r = enable(rec, err);
-	if (r == 0 && rec->workload.pid)
+	if (r == 0 && rec->workload.pid) {
 		r = pev_workload_start(&rec->workload, opts->argv[0], err);
+		if (r < 0)
+			pev_output_undo(&rec->output);
+	}
 	if (r == 0)
 		r = loop(rec, hooks, enable_at, ret_end, err);
 	rec->ended_ns = now_ns();
@@ -576,7 +553,7 @@ int pev_recording_finish(struct pev_recording *rec, struct pev_err *err)
 		r = write_losses(rec, err);
 	if (r == 0)
 		r = pev_drain_flush(&rec->drain, 0, 0, err);
-	if (r == 0 && strcmp(rec->opts->output, "-") != 0)
+	if (r == 0 && rec->output.fd < 0)
 		r = pev_header_write_seal(rec->header, rec->writer, &rec->drain.stats,
 					  &rec->build_ids, err);
 	return r;
@@ -599,7 +576,6 @@ struct pev_recording_result pev_recording_result(const struct pev_recording *rec
 		.lost = rec->lost,
 		.downgrades = rec->downgrades,
 		.snapshot = rec->snapshot,
-		.has_command = rec->workload.pid != 0,
 		.exit_code = pev_workload_exit_code(&rec->workload),
 	};
 }

@@ -33,8 +33,7 @@ struct pev_recording_result {
 	uint64_t lost;              /* of all of these together */
 	struct pev_downgrades downgrades;
 	struct pev_snapshot_stats snapshot;
-	bool has_command;
-	int exit_code; /* of the command */
+	int exit_code; /* of the command, once it has ended; else 0 */
 };
 
 struct pev_recording_hooks {

@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* In the child: wait for the byte, exec, tell why not. Only async-signal-safe calls. */
@@ -28,7 +30,65 @@ static _Noreturn void child(char *const *argv, int go_fd, int errno_fd)
 	(void)execvp(argv[0], argv);
 	e = errno;
 	(void)!write(errno_fd, &e, sizeof(e));
-	_exit(127);
+	_exit(pev_workload_refusal(-e));
+}
+
+int pev_workload_refusal(int r)
+{
+	return r == -ENOENT ? 127 : 126;
+}
+
+/* 0 when @path is a program that this process may run. */
+static int check_program(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno == EACCES ? -EACCES : -ENOENT;
+	if (!S_ISREG(st.st_mode) || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
+		return -EACCES;
+	return 0;
+}
+
+/* Looks for @name on the PATH as execvp(3) does. */
+static int check_on_path(const char *name)
+{
+	const char *const path = getenv("PATH");
+	_cleanup_free_ char *copy = strdup(path ? path : "/bin:/usr/bin");
+	char *rest = copy;
+	int r = -ENOENT;
+
+	for (char *folder; copy && (folder = strsep(&rest, ":"));) {
+		_cleanup_free_ char *file = NULL;
+		int found;
+
+		if (asprintf(&file, "%s%s%s", folder, *folder ? "/" : "", name) < 0)
+			return -ENOMEM;
+		found = check_program(file);
+		if (found == 0)
+			return 0;
+		if (found == -EACCES)
+			r = found;
+	}
+	return copy ? r : -ENOMEM;
+}
+
+/* @found: the file is there, so that a missing one is what it names in its first line. */
+static int cannot_run(const char *name, bool found, int r, struct pev_err *err)
+{
+	const char *const why = r == -ENOENT && found ? ": its interpreter is missing"
+				: r == -ENOENT        ? "; is it installed and on the PATH?"
+				: r == -EACCES        ? ": it is no program that this user may run"
+						      : "";
+
+	return pev_err_set(err, r, "cannot run %s: %s%s", name, pev_errno_str(r), why);
+}
+
+int pev_workload_check(const char *name, struct pev_err *err)
+{
+	const int r = strchr(name, '/') ? check_program(name) : check_on_path(name);
+
+	return r < 0 ? cannot_run(name, false, r, err) : 0;
 }
 
 int pev_workload_prepare(char *const *argv, struct pev_workload *ret, struct pev_err *err)
@@ -81,9 +141,10 @@ int pev_workload_start(struct pev_workload *w, const char *name, struct pev_err 
 	(void)close(TAKE_FD(w->errno_fd));
 	if (n != sizeof(e))
 		return 0;
-	pev_workload_stop(w, SIGKILL);
-	return pev_err_set(err, -e, "cannot run %s: %s%s", name, pev_errno_str(e),
-			   e == ENOENT ? "; is it installed and on the PATH?" : "");
+	while (waitpid(w->pid, &w->status, 0) < 0 && errno == EINTR)
+		;
+	w->reaped = true;
+	return cannot_run(name, true, -e, err);
 }
 
 bool pev_workload_ended(struct pev_workload *w)

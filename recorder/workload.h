@@ -18,6 +18,14 @@ struct pev_workload {
 
 #define PEV_WORKLOAD_INIT ((struct pev_workload){ .go_fd = -1, .errno_fd = -1, .pid_fd = -1 })
 
+/* -ENOENT or -EACCES with a sentence when @name, looked for as execvp(3) does, cannot be run: to
+ * say so before anything else is done. What passes may still be refused by the exec. */
+int pev_workload_check(const char *name, struct pev_err *err);
+
+/* The exit status by which a shell says that a command could not be run, for the error @r: 127 when
+ * there is none, 126 when it is none. */
+int pev_workload_refusal(int r);
+
 /* Forks @argv, which waits before its exec. */
 int pev_workload_prepare(char *const *argv, struct pev_workload *ret, struct pev_err *err);
 

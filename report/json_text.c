@@ -3,26 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-
-/* Bytes of the UTF-8 character (RFC 3629) at @s, 0 when there is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-	const size_t n = s[0] < 0x80    ? 1
-			 : s[0] >= 0xf5 ? 0
-			 : s[0] >= 0xf0 ? 4
-			 : s[0] >= 0xe0 ? 3
-			 : s[0] >= 0xc2 ? 2
-					: 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* Not the shortest form, a surrogate, or beyond the last character. */
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
+#include "base/utf8.h"
 
 json_t *pev_json_text(const char *s)
 {
@@ -36,7 +17,7 @@ json_t *pev_json_text(const char *s)
 	if (j)
 		return j;
 	while (*p) {
-		const size_t n = utf8_length(p);
+		const size_t n = pev_utf8_length(p);
 
 		if (n)
 			pev_buf_put(&b, p, n);

@@ -4,7 +4,7 @@
  *
  *	event <tab> pid <tab> tid <tab> time in ns <tab> cpu <tab> ip <tab> period <tab> callchain
  *
- * "-" stands for what a sample does not have. Context markers are left out of callchains. What is
+ * "-" stands for what a sample does not have. Callchains are without context markers. What is
  * wrong with a trace goes to standard error, and is no failure. With -s nothing but numbers: of
  * records, bytes that waited, and so on.
  */
@@ -26,11 +26,27 @@ static void print_field(bool has, uint64_t v)
 		(void)printf("\t-");
 }
 
+/* Where a frame pointer led astray, anything may be among the frames. What looks like a context and
+ * is none makes perf drop the whole chain. */
+static bool is_astray(const struct pev_u64s *chain)
+{
+	for (uint64_t i = 0; i < chain->nr; i++) {
+		const uint64_t ip = pev_u64s_at(chain, i);
+
+		if (ip >= PEV_CONTEXT_MAX && ip != PEV_CONTEXT_HV && ip != PEV_CONTEXT_KERNEL &&
+		    ip != PEV_CONTEXT_USER && ip != PEV_CONTEXT_USER_DEFERRED)
+			return true;
+	}
+	return false;
+}
+
 static void print_chain(const struct pev_u64s *chain)
 {
 	bool first = true;
 
 	(void)putchar('\t');
+	if (is_astray(chain))
+		return;
 	for (uint64_t i = 0; i < chain->nr; i++) {
 		const uint64_t ip = pev_u64s_at(chain, i);
 

@@ -8,7 +8,8 @@ packages_build=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev zlib1g-de
 # To look at a trace the way its users do.
 packages_perf=(linux-perf)
 # To build and run the tests, beside the above.
-packages_test=(libcmocka-dev python3 jq strace binutils g++ xz-utils dwz libdebuginfod1)
+packages_test=(libcmocka-dev python3 jq strace binutils g++ xz-utils dwz libdebuginfod1
+	chromium chromium-driver golang-go)
 # For .ci/run, beside the above.
 packages_ci=(clang libclang-rt-14-dev clang-format-14)
 

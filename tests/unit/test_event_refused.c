@@ -192,8 +192,8 @@ static void test_terms(void **state)
 		  "event 'cs/call-graph=foo/': call-graph=foo is none of no, fp, dwarf and lbr" },
 		{ "cs/max-stack=0/", -EINVAL,
 		  "event 'cs/max-stack=0/': max-stack=0 is not from 1 to 65535 frames" },
-		{ "cs/stack-size=64001/", -EINVAL,
-		  "event 'cs/stack-size=64001/': stack-size=64001 is not from 8 to 64000 bytes" },
+		{ "cs/stack-size=65529/", -EINVAL,
+		  "event 'cs/stack-size=65529/': stack-size=65529 is not from 8 to 65528 bytes" },
 		{ "cs/time=0/", -EINVAL,
 		  "event 'cs/time=0/': time=0 cannot be honoured, since every sample carries its "
 		  "time: leave it out" },

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,18 +54,40 @@ static void test_exit_codes(void **state)
 
 static void test_missing_command(void **state)
 {
-	static char name[] = "pevrec-no-such-command";
-	char *argv[] = { name, NULL };
+	struct pev_err err = PEV_ERR_INIT;
+
+	(void)state;
+	assert_int_equal(pev_workload_check("pevrec-no-such-command", &err), -ENOENT);
+	assert_non_null(
+		strstr(err.msg, "cannot run pevrec-no-such-command: No such file or directory"));
+	assert_int_equal(pev_workload_refusal(-ENOENT), 127);
+	assert_int_equal(pev_workload_check("/etc/passwd", &err), -EACCES);
+	assert_non_null(strstr(err.msg, "cannot run /etc/passwd: Permission denied"));
+	assert_int_equal(pev_workload_refusal(-EACCES), 126);
+	assert_int_equal(pev_workload_check(sh, &err), 0);
+}
+
+/* What looks like a command and is none: only the exec tells. */
+static void test_missing_interpreter(void **state)
+{
+	static char path[] = "/tmp/pevrec-test-workload.XXXXXX";
+	const char script[] = "#!/no/such/interpreter\n";
+	const int fd = mkstemp(path);
+	char *argv[] = { path, NULL };
 	struct pev_workload w = PEV_WORKLOAD_INIT;
 	struct pev_err err = PEV_ERR_INIT;
 
 	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, script, sizeof(script) - 1), sizeof(script) - 1);
+	assert_int_equal(fchmod(fd, 0700), 0);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(pev_workload_check(path, &err), 0);
 	assert_int_equal(pev_workload_prepare(argv, &w, NULL), 0);
-	assert_int_equal(pev_workload_start(&w, name, &err), -ENOENT);
-	assert_err(&err, -ENOENT,
-		   "cannot run pevrec-no-such-command: No such file or directory; is it installed "
-		   "and on the PATH?");
+	assert_int_equal(pev_workload_start(&w, path, &err), -ENOENT);
+	assert_non_null(strstr(err.msg, "its interpreter is missing"));
 	pev_workload_done(&w);
+	(void)unlink(path);
 }
 
 /* One that was prepared and never started must not stay behind. */
@@ -100,6 +123,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exit_codes),
 		cmocka_unit_test(test_missing_command),
+		cmocka_unit_test(test_missing_interpreter),
 		cmocka_unit_test(test_never_started),
 		cmocka_unit_test(test_stop),
 	};
