@@ -86,6 +86,8 @@ static int cannot_run(const char *name, bool found, int r, struct pev_err *err)
 
 static int find_program(const char *name)
 {
+	if (!*name)
+		return -ENOENT;
 	return strchr(name, '/') ? check_program(name) : check_on_path(name);
 }
 

@@ -312,6 +312,18 @@ def test_unprivileged():
     RECORD[0] = PEVREC
 
 
+def test_exclude_perf():
+    """Tracepoints of everybody but the recorder, also where there is a filter already."""
+    perf = recordlib.perfs()[-1][1]
+    for more in ([], ["--filter", "id >= 0 || id < 0"]):
+        done = run([*RECORD, "-o", "others.data", "-a", "--exclude-perf", "-e", "raw_syscalls:sys_enter", *more,
+                    "--", LOAD, "sleep", "100"])
+        shown = run([perf, "script", "-F", "comm,pid", "-i", "others.data"])
+        pids = {int(line.split()[-1]) for line in lines(shown.stdout)}
+        check(done.code == 0 and "record_load" in shown.stdout and done.pid not in pids,
+              f"--exclude-perf {more}: {done}: {len(pids)} processes")
+
+
 def test_loss():
     perfs = recordlib.perfs()
     for ring in ("1", "2"):
@@ -346,7 +358,8 @@ def main():
         recordlib.skip("needs setpriv")
     recordlib.enter_folder()
     for test in (test_exit_status, test_stop, test_end_of_targets, test_empty, test_older_trace,
-                 test_streams, test_status_line, test_refusals, test_unprivileged, test_loss):
+                 test_streams, test_status_line, test_refusals, test_unprivileged,
+                 test_exclude_perf, test_loss):
         print(f"== {test.__name__}", flush=True)
         test()
     recordlib.finish()

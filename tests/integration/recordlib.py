@@ -66,7 +66,7 @@ class Done:
     """What a program said and how it ended."""
 
     def __init__(self, command, process, out, err):
-        self.command, self.code = command, process.returncode
+        self.command, self.code, self.pid = command, process.returncode, process.pid
         self.bytes = out
         self.stdout = out.decode(errors="replace")
         self.stderr = err.decode(errors="replace")

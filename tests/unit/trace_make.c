@@ -17,10 +17,13 @@ PEV_DEFINE_CLEANUP(struct pev_block *, pev_block_free);
 
 void test_folder_init(struct test_folder *folder)
 {
-	const char *const tmp = getenv("TMPDIR");
+	const char *tmp = getenv("TMPDIR");
 
-	(void)snprintf(folder->path, sizeof(folder->path), "%.40s/pevrec-unit.XXXXXX",
-		       tmp ? tmp : "/tmp");
+	/* In memory, if there is a place: a disk would sync every file that is renamed over
+	 * another. */
+	if (!tmp)
+		tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+	(void)snprintf(folder->path, sizeof(folder->path), "%.40s/pevrec-unit.XXXXXX", tmp);
 	assert_non_null(mkdtemp(folder->path));
 }
 
