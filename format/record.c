@@ -125,13 +125,15 @@ static bool has_build_id(const struct pev_cursor *c, const struct pev_attr *attr
  * MMAP2 was first without prot and flags: in kernels of RHEL 7 up to 3.10.0-123, which took it over
  * before Linux 3.16 gave it its final form (f972eb63b100). Then the path is where they would be,
  * whose first letters are no PROT_* that there ever was: READ, WRITE, EXEC, SEM and what
- * architectures have beside them, GROWSDOWN, GROWSUP.
+ * architectures have beside them, GROWSDOWN, GROWSUP. perf inject --jit puts the mode of a file
+ * there, which has 16 bits.
  */
 static bool lacks_prot(const struct pev_cursor *c)
 {
 	struct pev_cursor ahead = *c;
+	const uint32_t word = pev_cursor_u32(&ahead);
 
-	return pev_cursor_u32(&ahead) & ~0x0300003fU;
+	return word & ~0x0300003fU && word > UINT16_MAX;
 }
 
 static void decode_mmap(struct pev_cursor *c, const struct pev_attr *attr, struct pev_rec_hdr *hdr,

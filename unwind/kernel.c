@@ -262,3 +262,20 @@ int pev_kernel_open(struct pev_module *m)
 		r = locate_vmlinux(m, true);
 	return r < 0 ? r : 0;
 }
+
+int pev_kernel_holds(struct pev_module *m, uint64_t address, bool *ret)
+{
+	struct pev_symtab *symtab;
+	struct pev_symbol symbol;
+	struct pev_ksym ksym;
+	int r;
+
+	r = pev_module_symtab(m, &symtab);
+	if (r < 0)
+		return r;
+	if (m->ksyms)
+		*ret = pev_ksyms_find(m->ksyms, address + m->delta, &ksym) && !ksym.module;
+	else
+		*ret = symtab && pev_symtab_find(symtab, address + m->delta, &symbol);
+	return 0;
+}

@@ -20,5 +20,12 @@
  */
 int pev_kernel_open(struct pev_module *m);
 
+/*
+ * True when @address is the kernel's, though it lies out of what the trace says that is mapped of
+ * it: perf tells of [_text, _etext), and the code that starts the kernel lies behind. *ret is
+ * untouched on failure: -ENOMEM.
+ */
+int pev_kernel_holds(struct pev_module *m, uint64_t address, bool *ret);
+
 /* The build-id of the running kernel, of size 0 when it does not tell. */
 struct pev_build_id pev_kernel_own_build_id(void);

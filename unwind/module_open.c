@@ -196,7 +196,6 @@ static void note_located(struct pev_module *m)
 	const struct pev_located *const l = &m->located;
 	const struct pev_image *const image = l->debug ? l->debug : l->main;
 
-	info->stale = is_stale(l);
 	info->unverified = l->unverified;
 	if (image) {
 		info->path = image->path;
@@ -205,6 +204,7 @@ static void note_located(struct pev_module *m)
 				 (!l->main || !pev_image_has(l->main, ".debug_info"));
 	} else if (m->key.kind != PEV_MODULE_NAMELESS && m->key.kind != PEV_MODULE_KSYM) {
 		info->not_found = !info->path;
+		info->stale = is_stale(l);
 		info->no_lines = true;
 	}
 }
@@ -385,16 +385,19 @@ const struct pev_jit_code *pev_module_jit_code_at(const struct pev_module *m, ui
 
 void pev_module_explain(const struct pev_module *m, struct pev_buf *text)
 {
-	if (pev_module_is_file(m) || m->located.nr_tried) {
-		pev_located_explain(&m->located, m->dso, &m->key.id, text);
-		return;
-	}
 	if (!m->info.used)
 		pev_buf_printf(text, "%s: not looked for", m->dso);
-	else if (m->info.path)
+	else if (m->ksyms || m->perf_map)
 		pev_buf_printf(text, "%s: names are from %s", m->dso, m->info.path);
+	else if (m->jitdump)
+		pev_buf_printf(text, "%s: names are from %s", m->dso, m->jitdump_path);
 	else if (m->key.kind == PEV_MODULE_JIT)
 		pev_buf_printf(text, "%s: its runtime wrote no such file, or it is gone", m->dso);
+	else if (m->key.kind == PEV_MODULE_NAMELESS || m->key.kind == PEV_MODULE_KSYM)
+		pev_buf_printf(text, "%s: no file", m->dso);
+	else if (ends_with(m->key.path, " (deleted)") && !m->key.id.size)
+		pev_buf_printf(text, "%s: deleted, and the trace has no build-id to find it by",
+			       m->dso);
 	else
-		pev_buf_printf(text, "%s: no symbols were found", m->dso);
+		pev_located_explain(&m->located, m->dso, &m->key.id, text);
 }

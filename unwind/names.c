@@ -148,6 +148,8 @@ static const char *frame_name(const struct query *q, unsigned int i, unsigned in
  * But the innermost function, where it has no mangled name in C++, gets that of the symbol; and
  * once it was the only one at an address, it keeps that.
  */
+#define LIBDW_FIRST 0x10000
+
 static bool has_own_name(const struct query *q, unsigned int i, unsigned int nr)
 {
 	const char *const dwarf = q->inlines[i].function;
@@ -199,7 +201,7 @@ static struct pev_names *name_elf(struct pev_module *m, uint64_t address)
 	q.m = m;
 	q.vaddr = pev_module_vaddr(m, address);
 	q.nr_inlines = 0;
-	q.addr2line = m->located.main && m->located.main->type == ET_DYN && !m->located.debug;
+	q.addr2line = q.vaddr < LIBDW_FIRST && m->located.main && m->located.main->type == ET_DYN;
 	q.has_sym = symtab && pev_symtab_find(symtab, q.vaddr, &q.sym);
 	if (inlines) {
 		r = pev_inlines_find(inlines, q.vaddr, q.inlines, PEV_INLINES_MAX);
@@ -222,7 +224,7 @@ static struct pev_names *name_elf(struct pev_module *m, uint64_t address)
 			return NULL;
 		}
 	}
-	if (q.ms->as_perf && q.nr_inlines == 1 &&
+	if (q.ms->as_perf && q.addr2line && q.nr_inlines == 1 &&
 	    pev_table_put(&m->renamed, q.sym.start, 0, m) < 0) {
 		free(n);
 		return NULL;

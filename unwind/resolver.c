@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/cleanup.h"
+#include "unwind/kernel.h"
 #include "unwind/names.h"
 #include "unwind/resolver_part.h"
 
@@ -328,6 +329,25 @@ struct pev_process *pev_world_process(const struct pev_world *w, uint8_t mode, u
 	return pev_tasks_find_process(&w->tasks, machine_of_mode(mode), pid);
 }
 
+static int kernel_code(struct pev_world *w, enum pev_machine machine, struct pev_code *code)
+{
+	struct pev_module *const kernel = w->kernel_module[machine];
+	const struct pev_mapping *const m = pev_space_find(&w->kernel[machine], code->address);
+	bool holds = false;
+	int r;
+
+	if (m) {
+		code->module = m->module;
+		return 0;
+	}
+	if (!kernel)
+		return 0;
+	r = pev_kernel_holds(kernel, code->address, &holds);
+	if (r == 0 && holds)
+		code->module = kernel;
+	return r;
+}
+
 int pev_world_code(struct pev_world *w, struct pev_process *p, uint8_t mode, uint64_t address,
 		   uint64_t time, struct pev_code *ret)
 {
@@ -335,10 +355,10 @@ int pev_world_code(struct pev_world *w, struct pev_process *p, uint8_t mode, uin
 
 	*ret = (struct pev_code){ .address = address, .ip = address, .mode = mode };
 	if (mode == PEV_MISC_KERNEL)
-		m = pev_space_find(&w->kernel[PEV_HOST], address);
-	else if (mode == PEV_MISC_GUEST_KERNEL)
-		m = pev_space_find(&w->kernel[PEV_GUEST], address);
-	else if (p && (mode == PEV_MISC_USER || mode == PEV_MISC_GUEST_USER))
+		return kernel_code(w, PEV_HOST, ret);
+	if (mode == PEV_MISC_GUEST_KERNEL)
+		return kernel_code(w, PEV_GUEST, ret);
+	if (p && (mode == PEV_MISC_USER || mode == PEV_MISC_GUEST_USER))
 		m = pev_process_find(p, address);
 	if (!m)
 		return 0;
