@@ -316,8 +316,8 @@ def test_exclude_perf():
     """Tracepoints of everybody but the recorder, also where there is a filter already."""
     perf = recordlib.perfs()[-1][1]
     for more in ([], ["--filter", "id >= 0 || id < 0"]):
-        done = run([*RECORD, "-o", "others.data", "-a", "--exclude-perf", "-e", "raw_syscalls:sys_enter", *more,
-                    "--", LOAD, "sleep", "100"])
+        done = run([*RECORD, "-o", "others.data", "-a", "--exclude-perf", "-e", "raw_syscalls:sys_enter",
+                    *more, "--", LOAD, "sleep", "100"])
         shown = run([perf, "script", "-F", "comm,pid", "-i", "others.data"])
         pids = {int(line.split()[-1]) for line in lines(shown.stdout)}
         check(done.code == 0 and "record_load" in shown.stdout and done.pid not in pids,
@@ -341,7 +341,8 @@ def test_loss():
         check(sum(int(n) for n in per_event.values()) == total, f"loss: events do not add up: {text}")
         check(per_cpu == total, f"loss: CPUs do not add up: {text}")
         verdict = verify("loss.data")
-        check(verdict["lost"] == verdict["lost_samples"] == total, f"loss: in the trace {verdict}, said {total}")
+        check(verdict["lost"] == verdict["lost_samples"] == total,
+              f"loss: in the trace {verdict}, said {total}")
         for version, perf in perfs:
             shown = run([perf, "script", "-F", "event", "--show-lost-events", "-i", "loss.data"]).stdout
             inside = sum(int(n) for n in re.findall(r"PERF_RECORD_LOST lost ([0-9]+)", shown))
