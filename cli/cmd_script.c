@@ -184,6 +184,7 @@ int cmd_script(int argc, char **argv)
 	argp_err_exit_status = PEV_EXIT_USAGE;
 	argv[0] = name;
 	pev_script_fields_init(&a.how.fields);
+	a.view.as_perf = true;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return PEV_EXIT_USAGE;
 	r = view_open(&a.view, NULL, &err);

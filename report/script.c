@@ -58,11 +58,14 @@ static int ready_trace(struct script *s, uint32_t trace)
 {
 	const struct pev_trace_head head = pev_reader_head(s->reader, trace);
 	struct script_trace *const t = &s->traces[trace];
+	struct pev_script_type *const raw = &t->fields.types[PEV_TYPE_RAW];
 	struct pev_clock clock;
 	int r;
 
 	t->ready = true;
 	t->fields = s->options->fields;
+	if (s->options->style != PEV_SCRIPT_PERF_6_1 && !raw->replaced)
+		raw->fields |= PEV_SCRIPT_RETIRE_LAT & ~raw->not_asked;
 	t->arch = pev_features_has(head.features, PEV_FEAT_ARCH) ? head.features->arch : "x86_64";
 	r = pev_script_fields_check(&t->fields, &head, s->chains, s->err);
 	if (r < 0)
@@ -73,7 +76,7 @@ static int ready_trace(struct script *s, uint32_t trace)
 	clock = pev_reader_clock(s->reader);
 	t->has_wall = clock.has_wall;
 	t->wall_offset = clock.wall_ns - clock.at_ns;
-	for (unsigned int i = 0; i < PEV_SCRIPT_NR_TYPES && !clock.has_wall; i++)
+	for (unsigned int i = 0; i < PEV_SCRIPT_NR_TYPES && !clock.has_wall && !head.pipe; i++)
 		if (t->fields.types[i].asked & PEV_SCRIPT_TOD)
 			return pev_err_set(
 				s->err, -EINVAL,

@@ -41,7 +41,7 @@ static int print_dso(struct script *s, const struct pev_code *code)
 {
 	int r;
 
-	pev_out_char(&s->out, '(');
+	pev_out_str(&s->out, s->options->style == PEV_SCRIPT_PERF_6_1 ? "(" : " (");
 	r = script_print_dso(s, code);
 	pev_out_char(&s->out, ')');
 	return r;

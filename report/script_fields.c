@@ -177,7 +177,9 @@ int pev_script_fields_parse(struct pev_script_fields *f, const char *arg, struct
 	}
 	/* A list without signs takes the place of what there was. */
 	for (unsigned int t = first; t <= last && !strpbrk(arg, "+-"); t++)
-		f->types[t] = (struct pev_script_type){ .set = true, .all = first != last };
+		f->types[t] = (struct pev_script_type){ .replaced = true,
+							.set = true,
+							.all = first != last };
 	while (*arg) {
 		const size_t n = strcspn(arg, ",");
 		const bool sign = *arg == '+' || *arg == '-';

@@ -52,6 +52,7 @@ struct pev_script_type {
 	uint64_t fields;
 	uint64_t asked;     /* by name */
 	uint64_t not_asked; /* taken away by name */
+	bool replaced;      /* nothing is left of what there was without -F */
 	bool set;           /* -F was given for it */
 	bool all; /* by one that is for all types, so that there need not be such an event */
 };

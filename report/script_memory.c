@@ -43,46 +43,84 @@ static void put_hit_or_miss(struct pev_buf *b, uint64_t bits)
 		pev_buf_printf(b, " miss");
 }
 
-static void put_level(struct pev_buf *b, uint64_t lvl, uint64_t num, bool remote, uint64_t hops)
+static const char *const levels[] = {
+	"N/A",
+	"HIT",
+	"MISS",
+	"L1",
+	"LFB/MAB",
+	"L2",
+	"L3",
+	"Local RAM",
+	"Remote RAM (1 hop)",
+	"Remote RAM (2 hops)",
+	"Remote Cache (1 hop)",
+	"Remote Cache (2 hops)",
+	"I/O",
+	"Uncached",
+};
+
+static const char *const distances[8] = {
+	"N/A",    "core, same node", "node, same socket", "socket, same board", "board", "(null)",
+	"(null)", "(null)"
+};
+
+/* The level as the newer field has it, a number. */
+static void put_level_number(struct pev_buf *b, uint64_t num, bool old)
 {
-	static const char *const words[] = {
-		"N/A",
-		"HIT",
-		"MISS",
-		"L1",
-		"LFB/MAB",
-		"L2",
-		"L3",
-		"Local RAM",
-		"Remote RAM (1 hop)",
-		"Remote RAM (2 hops)",
-		"Remote Cache (1 hop)",
-		"Remote Cache (2 hops)",
-		"I/O",
-		"Uncached",
+	static const char *const names[16] = {
+		[5] = "L2 MHB",   [6] = "Memory-side Cache",
+		[8] = "Uncached", [9] = "CXL",
+		[10] = "I/O",     [11] = "Any cache",
+		[12] = "LFB/MAB", [13] = "RAM",
+		[14] = "PMEM",    [15] = "N/A",
 	};
-	static const char *const numbers[16] = {
-		[9] = "CXL",  [10] = "I/O",  [11] = "Any cache", [12] = "LFB/MAB",
-		[13] = "RAM", [14] = "PMEM", [15] = "N/A",
-	};
-	static const char *const distances[8] = { "N/A", "core, same node", "node, same socket",
-						  "socket, same board", "board" };
+
+	if (names[num] && (num > 8 || !old))
+		pev_buf_printf(b, "%s", names[num]);
+	else
+		pev_buf_printf(b, "L%" PRIu64, num);
+}
+
+/* perf 6.1: what both fields say, and how often they say the same. */
+static void put_old_level(struct pev_buf *b, uint64_t lvl, uint64_t num, bool remote, uint64_t hops)
+{
 	const size_t start = b->size;
 	unsigned int nr = 0;
 
 	if (remote)
 		pev_buf_printf(b, "Remote ");
 	if (hops)
-		pev_buf_printf(b, "%s ", distances[hops] ? distances[hops] : "");
+		pev_buf_printf(b, "%s ", distances[hops]);
 	else
-		nr = put_bits(b, lvl & ~6ULL, words, PEV_ARRAY_SIZE(words), 0);
-	if (num && numbers[num])
-		pev_buf_printf(b, "%s%s", nr ? " or " : "", numbers[num]);
-	else if (num)
-		pev_buf_printf(b, "%sL%" PRIu64, nr ? " or " : "", num);
+		nr = put_bits(b, lvl & ~6ULL, levels, PEV_ARRAY_SIZE(levels), 0);
+	if (num) {
+		if (nr)
+			pev_buf_printf(b, " or ");
+		put_level_number(b, num, true);
+	}
 	if (b->size == start)
 		pev_buf_printf(b, "N/A");
 	put_hit_or_miss(b, lvl);
+}
+
+/* Later ones: the number if there is one, else the bits. */
+static void put_level(struct pev_buf *b, uint64_t lvl, uint64_t num, bool remote, uint64_t hops)
+{
+	const char *const hit = lvl & 2 ? "hit" : lvl & 4 ? "miss" : "";
+
+	if (num && num != 15) {
+		if (remote)
+			pev_buf_printf(b, "Remote ");
+		if (hops)
+			pev_buf_printf(b, "%s ", distances[hops]);
+		put_level_number(b, num, false);
+		pev_buf_printf(b, " %s", hit);
+	} else if (put_bits(b, lvl & ~7ULL, levels, PEV_ARRAY_SIZE(levels), 0)) {
+		pev_buf_printf(b, " %s", hit);
+	} else {
+		pev_buf_printf(b, "N/A");
+	}
 }
 
 static void put_snoop(struct pev_buf *b, uint64_t snoop, uint64_t more)
@@ -114,7 +152,8 @@ void script_print_data_src(struct script *s, uint64_t v)
 	pev_buf_printf(&b, "%16" PRIx64 " |OP ", v);
 	put_op(&b, v & 0x1f);
 	pev_buf_printf(&b, "|LVL ");
-	put_level(&b, v >> 5 & 0x3fff, v >> 33 & 0xf, v >> 37 & 1, v >> 43 & 7);
+	(s->options->style == PEV_SCRIPT_PERF_6_1 ? put_old_level : put_level)(
+		&b, v >> 5 & 0x3fff, v >> 33 & 0xf, v >> 37 & 1, v >> 43 & 7);
 	pev_buf_printf(&b, "|SNP ");
 	put_snoop(&b, v >> 19 & 0x1f, v >> 38 & 3);
 	pev_buf_printf(&b, "|TLB ");
