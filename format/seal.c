@@ -96,6 +96,12 @@ static int encode_features(const struct pev_trace_head *head, const struct pev_v
 		f.build_ids.nr = (uint32_t)v->build_ids.nr;
 		pev_features_set(&f, PEV_FEAT_BUILD_ID);
 	}
+	if (!f.has) {
+		/* Cut before the first of them. One there must be: a regular file without any is
+		 * what an interrupted seal leaves. */
+		f.version = "pevrec " PEVREC_VERSION;
+		pev_features_set(&f, PEV_FEAT_VERSION);
+	}
 	return pev_feat_sections_encode(&f, sections, ret_nr, err);
 }
 

@@ -101,6 +101,9 @@ def said(done):
         line = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line).strip()
         if not line or CONVERTED.match(line):
             continue
+        # Of a file in perf's own cache of build-ids, which perf script fills while addr2line reads it.
+        if line.startswith("addr2line:") and "/.debug/.build-id/" in line:
+            continue
         line = re.sub(r"\S*\.data\b", "FILE", line)
         line = re.sub(r"0x[0-9a-f]+", "N", line)
         lines.add(re.sub(r"[0-9]+(\.[0-9]+)?", "N", line))
