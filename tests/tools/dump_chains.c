@@ -11,7 +11,6 @@
  *	-q		chains only: names are not asked for, nothing is printed
  *	-v		tells all that was counted
  */
-#include "base/cleanup.h"
 #include "base/cursor.h"
 #include "format/reader.h"
 #include "unwind/resolver.h"
@@ -21,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-PEV_DEFINE_CLEANUP(struct pev_reader *, pev_reader_free);
 
 struct dump {
 	struct pev_reader *reader;
