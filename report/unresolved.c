@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 void pev_unresolved_done(struct pev_unresolved_list *l)
 {
@@ -97,8 +98,19 @@ void pev_unresolved_explain(const struct pev_unresolved_list *l, size_t i, struc
 
 	pev_buf_printf(text, percent < 1 ? "%.2f" : "%.0f", percent);
 	pev_buf_printf(text, " %% of %s samples have no symbols: ", u->kernel ? "kernel" : "user");
-	if (u->module)
+	if (u->module) {
+		const size_t start = text->size;
+		const char *more;
+
+		/* Which file, and what was wrong with it. Each place that was looked at besides is
+		 * too much for a line. */
 		pev_module_explain(u->module, text);
-	else
+		more = pev_buf_status(text) < 0
+			       ? NULL
+			       : memchr(text->data + start, ';', text->size - start);
+		if (more)
+			text->size = (size_t)((const uint8_t *)more - text->data);
+	} else {
 		pev_buf_printf(text, "nothing was mapped at their addresses");
+	}
 }
