@@ -71,12 +71,11 @@ static void parse_compute(struct args *a, const char *arg, struct argp_state *st
 		argp_error(state, "-c knows delta-abs, delta, ratio and wdiff:W1,W2, not '%s'",
 			   arg);
 	a->how.by = PEV_DIFF_WDIFF;
-	/* perf's order: the first is the weight of what came later. */
-	a->how.weight_after = strtol(arg + 6, &end, 10);
+	a->how.weight_before = strtol(arg + 6, &end, 10);
 	if (end == arg + 6 || *end != ',')
 		argp_error(state, "'%s' needs two weights: wdiff:1,2", arg);
 	arg = end + 1;
-	a->how.weight_before = strtol(arg, &end, 10);
+	a->how.weight_after = strtol(arg, &end, 10);
 	if (end == arg || *end)
 		argp_error(state, "wdiff needs two weights: wdiff:1,2");
 }

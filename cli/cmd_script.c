@@ -184,9 +184,10 @@ int cmd_script(int argc, char **argv)
 	argp_err_exit_status = PEV_EXIT_USAGE;
 	argv[0] = name;
 	pev_script_fields_init(&a.how.fields);
-	a.view.as_perf = true;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return PEV_EXIT_USAGE;
+	a.view.as_perf = true;
+	a.view.keep_ended = a.how.style == PEV_SCRIPT_PERF_6_1;
 	r = view_open(&a.view, NULL, &err);
 	progress_end();
 	if (r < 0)

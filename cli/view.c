@@ -276,6 +276,7 @@ static int open_resolver(struct view *v, struct pev_err *err)
 		.no_inline = v->no_inline,
 		.no_demangle = v->no_demangle,
 		.as_perf = v->as_perf,
+		.keep_ended = v->keep_ended,
 		.max_stack = v->max_stack,
 		.debuginfod = v->debuginfod,
 	};

@@ -132,7 +132,7 @@ static void print_row(const struct pev_diff *d, const struct pev_diff_row *row,
 	else
 		(void)fprintf(out, "  %*s", BASELINE_WIDTH, "");
 	if (o->period)
-		print_period(row->has_before, row->before, out);
+		print_period(true, row->before, out);
 	print_value(row, o, color, out);
 	if (o->period)
 		print_period(row->has_after, row->after, out);

@@ -99,13 +99,22 @@ static int tell(struct pev_feed *f, const struct pev_reader_record *rec, struct 
 	}
 	if (type == PEV_REC_SAMPLE)
 		return 0;
+	if (type == PEV_REC_EXIT) {
+		f->exit = rec->rec;
+		f->exit_trace = f->first_trace + rec->trace;
+		return 0;
+	}
 	return pev_resolver_see(f->resolver, f->first_trace + rec->trace, &rec->rec, err);
 }
 
 int pev_feed_next(struct pev_feed *f, struct pev_reader_record *ret, struct pev_err *err)
 {
-	const int n = pev_reader_next(f->reader, ret, err);
-	const int r = n > 0 ? tell(f, ret, err) : 0;
+	int n, r = 0;
 
+	if (f->exit.hdr.type == PEV_REC_EXIT)
+		r = pev_resolver_see(f->resolver, f->exit_trace, &f->exit, err);
+	f->exit.hdr.type = 0;
+	n = r == 0 ? pev_reader_next(f->reader, ret, err) : r;
+	r = n > 0 ? tell(f, ret, err) : 0;
 	return r < 0 ? r : n;
 }

@@ -108,7 +108,7 @@ static bool read_part(const struct pev_timespan *s, const char *text, struct pev
 		from = to * (double)(n - 1);
 		to *= (double)n;
 	}
-	if (*text || !(from >= 0 && from <= 1 && to >= 0 && to <= 1))
+	if (*text || !(from >= 0 && from <= to && to <= 1))
 		return false;
 	since = s->first_ns + (uint64_t)round(from * total);
 	until = s->first_ns + (uint64_t)round(to * total);

@@ -47,6 +47,7 @@ int pev_resolver_new(const struct pev_resolver_options *options, struct pev_reso
 	if (status < 0)
 		return status;
 	r->exact_callers = o->exact_callers;
+	r->forget_ended = o->as_perf && !o->keep_ended;
 	r->max_stack =
 		o->max_stack ? PEV_MIN(o->max_stack, MAX_STACK_LIMIT) : PEV_MAX_STACK_DEFAULT;
 	r->ips = calloc(r->max_stack, sizeof(r->ips[0]));
@@ -407,7 +408,7 @@ const char *pev_resolver_comm(struct pev_resolver *r, uint32_t trace, uint32_t p
 	int n;
 
 	if (task && task->comm && (task->process->pid == pid || pid == UINT32_MAX) &&
-	    !(task->ended && r->modules.as_perf))
+	    !(task->ended && r->forget_ended))
 		return task->comm;
 	if (tid == 0)
 		n = snprintf(text, sizeof(text), "swapper");

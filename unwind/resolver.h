@@ -66,6 +66,7 @@ struct pev_resolver_options {
 	 * unwinding stops before code that has no file.
 	 */
 	bool as_perf;
+	bool keep_ended; /* with ->as_perf: but an ended task keeps its name, as in perf 6.1 */
 	/*
 	 * Callers that the kernel recorded are named by the byte before the return address, which
 	 * is in the call and not behind it: in its line, and in what was inlined there. perf does

@@ -25,7 +25,8 @@ struct pev_resolver {
 	struct pev_table worlds; /* struct pev_world, owned, by number of the trace and 0 */
 	unsigned int max_stack;
 	bool exact_callers;
-	uint64_t *ips; /* ->max_stack of them, for the unwinder */
+	bool forget_ended; /* an ended task has no name */
+	uint64_t *ips;     /* ->max_stack of them, for the unwinder */
 	struct pev_resolver_counters counters;
 };
 
