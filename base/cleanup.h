@@ -11,12 +11,12 @@
 #define _cleanup_(f) __attribute__((cleanup(f)))
 
 /* Declares f##p(), a cleanup handler for "type p" that calls f() unless p is NULL. */
-#define PEV_DEFINE_CLEANUP(type, f)      \
-	static inline void f##p(type *p) \
-	{                                \
-		if (*p)                  \
-			f(*p);           \
-	}                                \
+#define PEV_DEFINE_CLEANUP(type, f)                              \
+	static inline __attribute__((unused)) void f##p(type *p) \
+	{                                                        \
+		if (*p)                                          \
+			f(*p);                                   \
+	}                                                        \
 	struct pev_needs_a_semicolon
 
 /* Moves the value out of a variable that a cleanup attribute guards. */

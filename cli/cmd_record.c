@@ -103,8 +103,9 @@ static void say_losses(const struct pev_recording_result *res, const struct pev_
 					res->event_lost[i]);
 	}
 	if (d->throttles)
-		cmd_say("the kernel throttled sampling %" PRIu64 " times: the rate is over "
-			"kernel.perf_event_max_sample_rate; lower -F",
+		cmd_say("the kernel throttled sampling %" PRIu64
+			" times: for a moment samples came faster than "
+			"kernel.perf_event_max_sample_rate allows; lower -F when that goes on",
 			d->throttles);
 	if (d->unknown + d->undecodable)
 		cmd_say("dropped %" PRIu64 " records that could not be decoded",
@@ -125,7 +126,8 @@ static void say_summary(const struct pev_recording_result *res, const struct pev
 		      (double)res->status.elapsed_ns / (double)PEV_NSEC_PER_SEC,
 		      cmd_bytes(res->status.writer.bytes, bytes),
 		      strcmp(opts->output, "-") ? opts->output : "standard output");
-	(void)fprintf(stderr, " (%s before compression) ]\n", cmd_bytes(res->status.writer.raw_bytes, raw));
+	(void)fprintf(stderr, " (%s before compression) ]\n",
+		      cmd_bytes(res->status.writer.raw_bytes, raw));
 	if (!opts->verbose)
 		return;
 	cmd_say("%zu counters, %zu rings of %zu kB; %" PRIu64 " processes, %" PRIu64

@@ -11,6 +11,8 @@ static const struct {
 } commands[] = {
 	{ "record", cmd_record, "Record the machine, processes or a command into a trace" },
 	{ "report", cmd_report, "Show where the samples of traces were" },
+	{ "diff", cmd_diff, "Show what grew and what shrank from one trace to another" },
+	{ "script", cmd_script, "Print each sample of traces as text" },
 	{ "export", cmd_export, "Write traces in a form that other programs read" },
 	{ "info", cmd_info, "Show what a trace says about its machine, its events and itself" },
 	{ "flamegraph", cmd_flamegraph, "Draw traces as a flame graph, a page of HTML" },

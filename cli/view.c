@@ -275,6 +275,7 @@ static int open_resolver(struct view *v, struct pev_err *err)
 		.vmlinux = v->vmlinux,
 		.no_inline = v->no_inline,
 		.no_demangle = v->no_demangle,
+		.as_perf = v->as_perf,
 		.max_stack = v->max_stack,
 		.debuginfod = v->debuginfod,
 	};

@@ -29,6 +29,7 @@ struct view {
 	const char *symfs, *kallsyms, *vmlinux;
 	unsigned int max_stack;
 	bool no_inline, no_demangle;
+	bool as_perf; /* names and chains with the mistakes of perf, for pevrec script */
 
 	/* What view_open() makes of it. */
 	struct pev_filter filter;

@@ -65,9 +65,6 @@ static int open_part(const char *path, const struct pev_trace *main,
 		return pev_err_set(err, -ENOMEM, "no memory to read %s", path);
 	if (options)
 		t->options = *options;
-	t->dctx = ZSTD_createDCtx();
-	if (!t->dctx)
-		return pev_err_set(err, -ENOMEM, "no memory to read %s", path);
 	r = pev_input_open(path, &t->in, err);
 	if (r < 0)
 		return r;

@@ -267,6 +267,21 @@ char *pev_features_str(struct pev_features *f, const char *s, size_t n);
  */
 int pev_feature_encode(const struct pev_features *f, enum pev_feat feat, struct pev_buf *buf);
 
+/* The bytes of one header feature. */
+struct pev_feat_section {
+	enum pev_feat feat;
+	struct pev_buf data;
+};
+
+/*
+ * Encodes every feature that is set, ascending, into @ret, which has room for PEV_FEAT_MAX and is
+ * to be released with pev_feat_sections_done(). As pev_feature_encode() otherwise, with a sentence;
+ * nothing is to be released on failure.
+ */
+int pev_feat_sections_encode(const struct pev_features *f, struct pev_feat_section *ret,
+			     size_t *ret_nr, struct pev_err *err);
+void pev_feat_sections_done(struct pev_feat_section *sections, size_t nr);
+
 /*
  * Reads the section of @feat into its fields, and sets its bit. Copies what it keeps. Feed features
  * in ascending order: CPU_TOPOLOGY needs what NRCPUS said. Bytes after what is known are ignored.

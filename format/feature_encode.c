@@ -430,3 +430,31 @@ int pev_feature_encode(const struct pev_features *f, enum pev_feat feat, struct 
 		buf->size = start;
 	return r;
 }
+
+void pev_feat_sections_done(struct pev_feat_section *sections, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		pev_buf_done(&sections[i].data);
+}
+
+int pev_feat_sections_encode(const struct pev_features *f, struct pev_feat_section *ret,
+			     size_t *ret_nr, struct pev_err *err)
+{
+	size_t nr = 0;
+
+	for (unsigned int feat = 1; feat < PEV_FEAT_MAX; feat++) {
+		int r;
+
+		if (!pev_features_has(f, feat))
+			continue;
+		ret[nr] = (struct pev_feat_section){ .feat = feat };
+		r = pev_feature_encode(f, feat, &ret[nr++].data);
+		if (r < 0) {
+			pev_feat_sections_done(ret, nr);
+			return pev_err_set(err, r, "cannot write the header feature %s: %s",
+					   pev_feat_name(feat), pev_errno_str(r));
+		}
+	}
+	*ret_nr = nr;
+	return 0;
+}

@@ -21,7 +21,7 @@ static void insert(struct pev_id *slots, size_t mask, struct pev_id entry)
 
 int pev_ids_add(struct pev_ids *ids, uint64_t id, uint32_t event, uint32_t ring)
 {
-	if (pev_ids_find(ids, id))
+	if (!id || pev_ids_find(ids, id))
 		return 0;
 	if (!ids->slots || ids->nr * 2 > ids->mask) {
 		const size_t mask = ids->slots ? ids->mask * 2 + 1 : 63;

@@ -21,7 +21,7 @@ struct pev_ids {
 
 void pev_ids_done(struct pev_ids *ids);
 
-/* -ENOMEM. An id that is there already keeps its first entry. */
+/* -ENOMEM. An id that is there already keeps its first entry; 0 is none and is ignored. */
 int pev_ids_add(struct pev_ids *ids, uint64_t id, uint32_t event, uint32_t ring);
 
 /* NULL when unknown. */

@@ -148,10 +148,9 @@ int pev_reader_open(const char *const *paths, size_t nr, const struct pev_reader
 	r->progress.tell = options->progress;
 	r->progress.userdata = options->userdata;
 	code = choose_cpus(&r->choice, options, err);
-	for (; code == 0 && r->nr < nr; r->nr++) {
+	for (; code == 0 && r->nr < nr; r->nr++)
 		code = pev_source_open(paths[r->nr], &r->choice, &r->progress,
 				       &r->streams[r->nr].source, err);
-	}
 	if (code == 0)
 		code = agree_on_clock(r, err);
 	if (code < 0)
@@ -211,7 +210,7 @@ static void begin(struct pev_reader *r)
 	for (size_t i = 0; i < r->nr; i++) {
 		struct stream *const s = &r->streams[i];
 
-		s->source.ended = pev_source_unwanted(&s->source);
+		r->stats.skipped_traces += pev_source_skip(&s->source);
 		s->key = pev_source_first_ns(&s->source);
 		if (s->key)
 			s->key += s->source.shift;
@@ -305,6 +304,8 @@ static int take(struct pev_reader *r, struct stream *s, struct pev_reader_record
 	ret->swap = t->head.swap;
 	ret->offset = w->offset;
 	if (s->done) {
+		s->groups = pev_group_read_free(s->groups);
+		pev_ids_done(&s->cpus);
 		ret->rec.hdr = (struct pev_rec_hdr){ .type = PEV_READER_TRACE_END };
 		return 1;
 	}
@@ -435,7 +436,7 @@ struct pev_reader_stats pev_reader_stats(const struct pev_reader *r)
 		sum.no_event += c.no_event;
 		sum.skipped_samples += c.skipped_samples;
 		sum.skipped_blocks += c.skipped_blocks;
-		sum.max_waiting += s->order ? pev_time_order_max_bytes(s->order) : 0;
+		sum.max_waiting += s->order ? pev_time_order_max_bytes(s->order) : s->max_waiting;
 	}
 	sum.losses = r->losses.v;
 	sum.nr_losses = r->losses.nr;

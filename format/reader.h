@@ -80,7 +80,9 @@ struct pev_reader *pev_reader_free(struct pev_reader *r);
 /*
  * Only samples of [since_ns, until_ns), in the time of the reader; UINT64_MAX: no end. All other
  * records still come, so that the samples make sense, but blocks of ours that have nothing but
- * samples out of the range or of other CPUs are not unpacked. Before the first pev_reader_next().
+ * samples out of the range or of other CPUs are not unpacked, and traces whose head says that all
+ * their samples are out of the range (SAMPLE_TIME) are not read. Before the first
+ * pev_reader_next().
  */
 void pev_reader_set_time(struct pev_reader *r, uint64_t since_ns, uint64_t until_ns);
 
@@ -115,6 +117,7 @@ struct pev_reader_stats {
 	uint64_t late;                      /* older than what was handed out before them */
 	uint64_t skipped_samples;           /* for their time or CPU */
 	uint64_t skipped_blocks;            /* that did not have to be unpacked */
+	uint64_t skipped_traces;            /* whose head says that they are of another time */
 	uint64_t first_ns, last_ns;         /* times of the samples handed out; 0: none */
 	uint64_t max_waiting;          /* bytes of records that waited for their turn, at most */
 	const struct pev_loss *losses; /* by trace, event, CPU; the reader's, until its next call */

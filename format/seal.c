@@ -76,19 +76,12 @@ static int copy_records(struct pev_trace *t, const struct pev_verify *v, struct 
 	}
 }
 
-static void free_sections(struct pev_section *sections, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		pev_buf_done(&sections[i].data);
-}
-
 /* What the trace said of itself, with what only its end could know found by looking at all of it.
  */
 static int encode_features(const struct pev_trace_head *head, const struct pev_verify *v,
-			   struct pev_section *sections, size_t *ret_nr, struct pev_err *err)
+			   struct pev_feat_section *sections, size_t *ret_nr, struct pev_err *err)
 {
 	struct pev_features f = *head->features;
-	size_t nr = 0;
 
 	f.owned = NULL; /* borrows everything */
 	/* An index of offsets in the file as it was. perf finds what it points to without it. */
@@ -103,22 +96,13 @@ static int encode_features(const struct pev_trace_head *head, const struct pev_v
 		f.build_ids.nr = (uint32_t)v->build_ids.nr;
 		pev_features_set(&f, PEV_FEAT_BUILD_ID);
 	}
-	for (unsigned int feat = 1; feat < PEV_FEAT_MAX; feat++) {
-		int r;
-
-		if (!pev_features_has(&f, feat))
-			continue;
-		sections[nr].feat = feat;
-		r = pev_feature_encode(&f, feat, &sections[nr].data);
-		nr++;
-		if (r < 0) {
-			free_sections(sections, nr);
-			return pev_err_set(err, r, "cannot write the header feature %s: %s",
-					   pev_feat_name(feat), pev_errno_str(r));
-		}
+	if (!f.has) {
+		/* Cut before the first of them. One there must be: a regular file without any is
+		 * what an interrupted seal leaves. */
+		f.version = "pevrec " PEVREC_VERSION;
+		pev_features_set(&f, PEV_FEAT_VERSION);
 	}
-	*ret_nr = nr;
-	return 0;
+	return pev_feat_sections_encode(&f, sections, ret_nr, err);
 }
 
 static int write_sealed(struct pev_trace *t, const struct pev_verify *v, const char *beside,
@@ -126,7 +110,7 @@ static int write_sealed(struct pev_trace *t, const struct pev_verify *v, const c
 			struct pev_err *err)
 {
 	_cleanup_(pev_writer_freep) struct pev_writer *w = NULL;
-	struct pev_section sections[PEV_FEAT_MAX] = { 0 };
+	struct pev_feat_section sections[PEV_FEAT_MAX] = { 0 };
 	const struct pev_trace_head head = pev_trace_head(t);
 	size_t nr = 0;
 	int r;
@@ -143,7 +127,7 @@ static int write_sealed(struct pev_trace *t, const struct pev_verify *v, const c
 		r = copy_records(t, v, w, res, err);
 	if (r == 0)
 		r = pev_writer_seal(w, sections, nr, path, err);
-	free_sections(sections, nr);
+	pev_feat_sections_done(sections, nr);
 	return r;
 }
 

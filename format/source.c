@@ -132,14 +132,6 @@ uint64_t pev_source_first_ns(const struct pev_source *s)
 	return has_sample_time(s) ? s->parts[0]->features.sample_time.first_ns : 0;
 }
 
-bool pev_source_unwanted(const struct pev_source *s)
-{
-	const struct pev_features *const f = &s->parts[0]->features;
-
-	return has_sample_time(s) && !s->reads &&
-	       out_of_time(s, f->sample_time.first_ns, f->sample_time.last_ns);
-}
-
 bool pev_source_wants(const struct pev_source *s, uint64_t time, bool has_cpu, uint32_t cpu)
 {
 	const struct pev_choice *const c = s->choice;
@@ -226,7 +218,6 @@ static bool wanted_sample(const struct pev_source *s, const struct pev_trace *t,
 			  const struct pev_trace_record *rec, size_t event, uint64_t time)
 {
 	const struct pev_layout *const l = &s->layouts[event];
-
 	const bool has_cpu = l->cpu >= 0 && (size_t)l->cpu + 4 <= rec->size;
 
 	/* Each counts on from the one before: the reader drops them when it knows by how much. */
@@ -285,6 +276,21 @@ static void tell_progress(struct pev_source *s, uint64_t at)
 		p->tell(p->userdata, p->bytes, p->total == UINT64_MAX ? 0 : p->total);
 }
 
+bool pev_source_skip(struct pev_source *s)
+{
+	const struct pev_features *const f = &s->parts[0]->features;
+
+	if (!has_sample_time(s) || s->reads ||
+	    !out_of_time(s, f->sample_time.first_ns, f->sample_time.last_ns))
+		return false;
+	s->ended = true;
+	for (; s->part < s->nr_parts; s->part++) {
+		tell_progress(s, s->parts[s->part]->in.size);
+		s->told = 0;
+	}
+	return true;
+}
+
 /* The end of a part: what comes next. */
 static void end_part(struct pev_source *s)
 {
@@ -317,6 +323,8 @@ int pev_source_next(struct pev_source *s, struct pev_waiting *ret, struct pev_er
 			return 1;
 		if (s->part == s->nr_parts) {
 			s->ended = true;
+			s->max_waiting = pev_time_order_max_bytes(s->order);
+			s->order = pev_time_order_free(s->order);
 			break;
 		}
 		t = s->parts[s->part];

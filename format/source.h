@@ -45,9 +45,10 @@ struct pev_source {
 	const char *path;         /* owned */
 	struct pev_trace **parts; /* owned; the first has the head */
 	size_t nr_parts;
-	size_t part; /* being read */
-	struct pev_time_order *order;
-	struct pev_layout *layouts; /* by event */
+	size_t part;                  /* being read */
+	struct pev_time_order *order; /* while it is read */
+	uint64_t max_waiting;         /* bytes in it, at most */
+	struct pev_layout *layouts;   /* by event */
 	size_t nr_layouts;
 	bool reads; /* of any of them */
 
@@ -72,8 +73,8 @@ void pev_source_close(struct pev_source *s);
  */
 int pev_source_next(struct pev_source *s, struct pev_waiting *ret, struct pev_err *err);
 
-/* Says that none of its samples is wanted: when the head tells that all are of another time. */
-bool pev_source_unwanted(const struct pev_source *s);
+/* Passes over all of it when its head tells that its samples are of a time that is not wanted. */
+bool pev_source_skip(struct pev_source *s);
 
 /* The time of its first sample by its clock, as the head tells; 0: it does not. */
 uint64_t pev_source_first_ns(const struct pev_source *s);

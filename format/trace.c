@@ -57,9 +57,6 @@ int pev_trace_open(const char *path, const struct pev_trace_options *options,
 		return pev_err_set(err, -ENOMEM, "no memory to read %s", path);
 	if (options)
 		t->options = *options;
-	t->dctx = ZSTD_createDCtx();
-	if (!t->dctx)
-		return pev_err_set(err, -ENOMEM, "no memory to read %s", path);
 	r = pev_input_open(path, &t->in, &own);
 	if (r == 0)
 		r = pev_trace_read_head(t, &own);
@@ -479,6 +476,10 @@ uint64_t pev_trace_at(const struct pev_trace *t)
 
 void pev_trace_rest(struct pev_trace *t)
 {
+	if (t->finished) {
+		ZSTD_freeDCtx(t->dctx);
+		t->dctx = NULL;
+	}
 	if (t->raw_pos == t->raw.size) {
 		pev_buf_done(&t->raw);
 		t->raw_pos = 0;

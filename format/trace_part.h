@@ -25,7 +25,7 @@ struct pev_trace {
 	uint64_t pending; /* bytes of the record handed out last, still in front of the input */
 
 	/* The COMPRESSED record being read, unpacked. */
-	ZSTD_DCtx *dctx;
+	ZSTD_DCtx *dctx;    /* NULL before the first, and at the end */
 	struct pev_buf raw; /* with what was carried over from the record before, at its front */
 	size_t raw_pos;
 	bool raw_ours;       /* it is a block of ours */

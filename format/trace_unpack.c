@@ -129,6 +129,10 @@ int pev_trace_unpack(struct pev_trace *t, const uint8_t *bytes, size_t size,
 	size_t skip = sizeof(*hdr);
 	int r;
 
+	if (!t->dctx)
+		t->dctx = ZSTD_createDCtx();
+	if (!t->dctx)
+		return pev_err_set(err, -ENOMEM, "no memory to unpack it");
 	r = t->head.swap ? 0 : pev_block_head_read(bytes, size, false, &head);
 	if (r < 0)
 		r = pev_err_set(err, r, "its head contradicts itself");

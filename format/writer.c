@@ -202,7 +202,7 @@ static void put_tracing_data(struct pev_buf *buf, const struct pev_buf *data)
  * AUXTRACE have records of their own; one that is over 64 KiB has to wait for the seal. There is no
  * end marker: perf 6.1 refuses the one of newer versions.
  */
-static void put_section(struct pev_buf *buf, const struct pev_section *s)
+static void put_section(struct pev_buf *buf, const struct pev_feat_section *s)
 {
 	size_t start;
 
@@ -280,8 +280,8 @@ static int put_attrs_record(struct pev_writer *w, struct pev_buf *buf)
 	return 0;
 }
 
-static int write_head(struct pev_writer *w, const struct pev_section *sections, size_t nr_sections,
-		      struct pev_err *err)
+static int write_head(struct pev_writer *w, const struct pev_feat_section *sections,
+		      size_t nr_sections, struct pev_err *err)
 {
 	_cleanup_buf_ struct pev_buf buf = { 0 };
 	const struct pev_pipe_header head = { .magic = PEV_MAGIC, .size = sizeof(head) };
@@ -311,7 +311,7 @@ static int write_head(struct pev_writer *w, const struct pev_section *sections, 
 }
 
 int pev_writer_open(const char *path, int fd, const struct pev_trace_event *events,
-		    size_t nr_events, const struct pev_section *sections, size_t nr_sections,
+		    size_t nr_events, const struct pev_feat_section *sections, size_t nr_sections,
 		    struct pev_writer **ret, struct pev_err *err)
 {
 	_cleanup_(pev_writer_freep) struct pev_writer *w = calloc(1, sizeof(*w));
@@ -407,7 +407,7 @@ static struct pev_file_header regular_header(const struct pev_writer *w, uint64_
 }
 
 /* What comes behind the data, and the header that goes with it. */
-static void build_tail(const struct pev_writer *w, const struct pev_section *sections,
+static void build_tail(const struct pev_writer *w, const struct pev_feat_section *sections,
 		       size_t nr_sections, struct pev_buf *ret_tail,
 		       struct pev_file_header *ret_header)
 {
@@ -455,8 +455,8 @@ static int put_something(struct pev_writer *w, struct pev_err *err)
 	return pev_writer_put(w, &round, sizeof(round), err);
 }
 
-int pev_writer_seal(struct pev_writer *w, const struct pev_section *sections, size_t nr_sections,
-		    const char *final_path, struct pev_err *err)
+int pev_writer_seal(struct pev_writer *w, const struct pev_feat_section *sections,
+		    size_t nr_sections, const char *final_path, struct pev_err *err)
 {
 	_cleanup_buf_ struct pev_buf tail = { 0 };
 	struct pev_file_header first, last;

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "format/abi.h"
 #include "format/block.h"
+#include "format/feature.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,12 +20,6 @@ struct pev_trace_event {
 	const char *name;
 	const char *unit; /* NULL: none */
 	double scale;     /* 0 or 1: none */
-};
-
-/* The bytes of one header feature. */
-struct pev_section {
-	enum pev_feat feat;
-	struct pev_buf data;
 };
 
 struct pev_writer_stats {
@@ -48,7 +43,7 @@ struct pev_writer;
  * fd stays the caller's.
  */
 int pev_writer_open(const char *path, int fd, const struct pev_trace_event *events,
-		    size_t nr_events, const struct pev_section *sections, size_t nr_sections,
+		    size_t nr_events, const struct pev_feat_section *sections, size_t nr_sections,
 		    struct pev_writer **ret, struct pev_err *err);
 
 /* Closes without sealing: the file stays as it is, in pipe mode. NULL is fine. Returns NULL. */
@@ -65,7 +60,7 @@ int pev_writer_block(struct pev_writer *w, struct pev_block *b, bool all, struct
  * disk, and renames it to @final_path unless that is NULL. Perf can read it at every moment. The
  * writer is then good for nothing but pev_writer_free(). On failure the records are still there.
  */
-int pev_writer_seal(struct pev_writer *w, const struct pev_section *sections, size_t nr_sections,
-		    const char *final_path, struct pev_err *err);
+int pev_writer_seal(struct pev_writer *w, const struct pev_feat_section *sections,
+		    size_t nr_sections, const char *final_path, struct pev_err *err);
 
 struct pev_writer_stats pev_writer_stats(const struct pev_writer *w);

@@ -72,7 +72,7 @@ static uint64_t read_word(struct pev_cursor *c, bool is64)
 static int read_header(const struct source *s, struct elf_info *ret)
 {
 	struct elf_info info = { .phoff = 0 };
-	struct pev_cursor c;
+	struct pev_cursor c = { 0 };
 	const uint8_t *ident;
 	int r;
 
@@ -109,7 +109,7 @@ static int read_segment(const struct source *s, const struct elf_info *info, uin
 			struct segment *ret)
 {
 	const uint64_t offset = (uint64_t)i * info->phentsize;
-	struct pev_cursor c;
+	struct pev_cursor c = { 0 };
 	uint64_t at;
 	int r;
 
@@ -138,7 +138,7 @@ static int read_notes(const struct source *s, const struct elf_info *info,
 		      const struct segment *segment, struct pev_buildid *ret)
 {
 	const size_t size = (size_t)PEV_MIN(segment->filesz, (uint64_t)NOTES_MAX_BYTES);
-	struct pev_cursor c;
+	struct pev_cursor c = { 0 };
 	int r;
 
 	r = source_at(s, segment->offset, size, info->swap, &c);

@@ -122,7 +122,7 @@ static void set_sampling(struct pev_event *e, const struct pev_record_opts *opts
 	if (opts->sample_raw)
 		a->sample_type |= PEV_SAMPLE_RAW;
 	if (opts->data_page_size)
-		a->sample_type |= PEV_SAMPLE_ADDR | PEV_SAMPLE_DATA_PAGE_SIZE;
+		a->sample_type |= PEV_SAMPLE_DATA_PAGE_SIZE;
 	if (opts->code_page_size)
 		a->sample_type |= PEV_SAMPLE_CODE_PAGE_SIZE;
 	if (opts->inherit_stat)

@@ -51,7 +51,7 @@ static bool parse_pid(const char *name, pid_t *ret)
 
 int pev_dents_next_pid(struct pev_dents *d, pid_t *ret)
 {
-	const struct dirent64 *entry;
+	const struct dirent64 *entry = NULL;
 	int r;
 
 	do

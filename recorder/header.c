@@ -208,48 +208,18 @@ int pev_header_set_bpf(struct pev_header *h, const struct pev_bpf_features *bpf,
 	return 0;
 }
 
-static void free_sections(struct pev_section *sections, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		pev_buf_done(&sections[i].data);
-}
-
-/* Encodes every feature that is set, ascending. @sections has room for PEV_FEAT_MAX. */
-static int encode_all(const struct pev_features *f, struct pev_section *sections, size_t *ret_nr,
-		      struct pev_err *err)
-{
-	size_t nr = 0;
-
-	for (unsigned int feat = 1; feat < PEV_FEAT_MAX; feat++) {
-		int r;
-
-		if (!pev_features_has(f, feat))
-			continue;
-		sections[nr].feat = feat;
-		r = pev_feature_encode(f, feat, &sections[nr].data);
-		nr++;
-		if (r < 0) {
-			free_sections(sections, nr);
-			return pev_err_set(err, r, "cannot write the header feature %s: %s",
-					   pev_feat_name(feat), pev_errno_str(r));
-		}
-	}
-	*ret_nr = nr;
-	return 0;
-}
-
 int pev_header_write_open(const struct pev_header *h, const char *path, int fd,
 			  struct pev_writer **ret, struct pev_err *err)
 {
-	struct pev_section sections[PEV_FEAT_MAX] = { 0 };
+	struct pev_feat_section sections[PEV_FEAT_MAX] = { 0 };
 	size_t nr;
 	int r;
 
-	r = encode_all(&h->features, sections, &nr, err);
+	r = pev_feat_sections_encode(&h->features, sections, &nr, err);
 	if (r < 0)
 		return r;
 	r = pev_writer_open(path, fd, h->events, h->nr_events, sections, nr, ret, err);
-	free_sections(sections, nr);
+	pev_feat_sections_done(sections, nr);
 	return r;
 }
 
@@ -258,7 +228,7 @@ int pev_header_write_seal(struct pev_header *h, struct pev_writer *w,
 			  const struct pev_build_ids *build_ids, struct pev_err *err)
 {
 	const struct pev_writer_stats written = pev_writer_stats(w);
-	struct pev_section sections[PEV_FEAT_MAX] = { 0 };
+	struct pev_feat_section sections[PEV_FEAT_MAX] = { 0 };
 	size_t nr;
 	int r;
 
@@ -272,10 +242,10 @@ int pev_header_write_seal(struct pev_header *h, struct pev_writer *w,
 	h->features.build_ids.nr = (uint32_t)build_ids->nr;
 	if (build_ids->nr)
 		pev_features_set(&h->features, PEV_FEAT_BUILD_ID);
-	r = encode_all(&h->features, sections, &nr, err);
+	r = pev_feat_sections_encode(&h->features, sections, &nr, err);
 	if (r < 0)
 		return r;
 	r = pev_writer_seal(w, sections, nr, NULL, err);
-	free_sections(sections, nr);
+	pev_feat_sections_done(sections, nr);
 	return r;
 }

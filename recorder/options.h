@@ -40,7 +40,7 @@ struct pev_record_opts {
 	enum pev_callgraph callgraph;
 	uint32_t stack_bytes; /* of a DWARF stack dump */
 	bool inherit;
-	bool no_build_ids; /* inodes in MMAP2 records, see doc/FORMAT.md */
+	bool no_build_ids;         /* inodes in MMAP2 records, see doc/FORMAT.md */
 	bool all_user, all_kernel; /* overrule the modifiers of all events */
 	bool user_callchains, kernel_callchains;
 	bool exclude_self; /* no tracepoints of the recorder's own doing */

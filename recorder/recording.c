@@ -13,6 +13,7 @@
 #include "format/build_ids.h"
 #include "recorder/cgroups.h"
 #include "recorder/header.h"
+#include "recorder/loss.h"
 #include "recorder/output.h"
 #include "recorder/target.h"
 #include "recorder/workload.h"
@@ -506,43 +507,6 @@ int pev_recording_run(struct pev_recording *rec, int stop_fd,
 	return r;
 }
 
-/*
- * What the kernel counted as lost per counter, as LOST_SAMPLES that carry the counter's id and CPU,
- * the way perf record writes it: readers take their totals from these. The LOST records between the
- * samples tell when it happened.
- */
-static int write_losses(struct pev_recording *rec, struct pev_err *err)
-{
-	_cleanup_buf_ struct pev_buf buf = { 0 };
-
-	for (size_t i = 0; i < rec->counters.nr; i++) {
-		const struct pev_counter *const c = &rec->counters.counters[i];
-		const struct pev_attr *const attr = &rec->events.events[c->event].attr;
-		struct pev_record lost = {
-			.hdr.type = PEV_REC_LOST_SAMPLES,
-			.id = { .id = c->id,
-				.cpu = (uint32_t)c->cpu,
-				.time = rec->drain.stats.last_sample_ns },
-			.lost_samples.lost = pev_counter_lost(c, attr),
-		};
-		int r;
-
-		if (!lost.lost_samples.lost)
-			continue;
-		rec->event_lost[c->event] += lost.lost_samples.lost;
-		rec->lost += lost.lost_samples.lost;
-		pev_buf_reset(&buf);
-		r = pev_record_encode(attr, &lost, &buf);
-		if (r == 0)
-			r = pev_drain_put(&rec->drain, buf.data, buf.size, err);
-		if (r < 0)
-			return r;
-	}
-	if (!rec->lost) /* a kernel without PERF_FORMAT_LOST, or nothing was lost at all */
-		rec->lost = rec->drain.stats.lost_records;
-	return 0;
-}
-
 int pev_recording_finish(struct pev_recording *rec, struct pev_err *err)
 {
 	int r;
@@ -550,7 +514,7 @@ int pev_recording_finish(struct pev_recording *rec, struct pev_err *err)
 	(void)pev_counters_enable(&rec->counters, &rec->events, false);
 	r = pev_drain_all(&rec->drain, err);
 	if (r == 0)
-		r = write_losses(rec, err);
+		r = pev_loss_write(&rec->drain, rec->event_lost, &rec->lost, err);
 	if (r == 0)
 		r = pev_drain_flush(&rec->drain, 0, 0, err);
 	if (r == 0 && rec->output.fd < 0)

@@ -84,9 +84,16 @@ static int cannot_run(const char *name, bool found, int r, struct pev_err *err)
 	return pev_err_set(err, r, "cannot run %s: %s%s", name, pev_errno_str(r), why);
 }
 
+static int find_program(const char *name)
+{
+	if (!*name)
+		return -ENOENT;
+	return strchr(name, '/') ? check_program(name) : check_on_path(name);
+}
+
 int pev_workload_check(const char *name, struct pev_err *err)
 {
-	const int r = strchr(name, '/') ? check_program(name) : check_on_path(name);
+	const int r = find_program(name);
 
 	return r < 0 ? cannot_run(name, false, r, err) : 0;
 }
@@ -144,7 +151,7 @@ int pev_workload_start(struct pev_workload *w, const char *name, struct pev_err 
 	while (waitpid(w->pid, &w->status, 0) < 0 && errno == EINTR)
 		;
 	w->reaped = true;
-	return cannot_run(name, true, -e, err);
+	return cannot_run(name, find_program(name) == 0, -e, err);
 }
 
 bool pev_workload_ended(struct pev_workload *w)

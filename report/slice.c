@@ -67,7 +67,7 @@ static void set_compressed(struct slice *s, uint32_t ratio)
 
 static int open_writer(struct slice *s, struct pev_err *err)
 {
-	struct pev_section sections[PEV_FEAT_MAX] = { 0 };
+	struct pev_feat_section sections[PEV_FEAT_MAX] = { 0 };
 	size_t nr = 0;
 	int r = pev_slice_head_make(&s->head, s->reader, err);
 
@@ -76,12 +76,12 @@ static int open_writer(struct slice *s, struct pev_err *err)
 	set_compressed(s, 1);
 	if (pev_block_new(LEVEL, &s->block) < 0)
 		return pev_err_set(err, -ENOMEM, "no memory to compress with");
-	r = pev_slice_head_sections(&s->head, sections, &nr, err);
+	r = pev_feat_sections_encode(&s->head.features, sections, &nr, err);
 	if (r < 0)
 		return r;
 	r = pev_writer_open(s->path, s->fd, s->head.list, s->head.nr_events, sections, nr,
 			    &s->writer, err);
-	pev_slice_sections_done(sections, nr);
+	pev_feat_sections_done(sections, nr);
 	return r;
 }
 
@@ -274,7 +274,7 @@ static int take_user_record(struct slice *s, const struct pev_reader_record *rec
 
 static int finish(struct slice *s, struct pev_err *err)
 {
-	struct pev_section sections[PEV_FEAT_MAX] = { 0 };
+	struct pev_feat_section sections[PEV_FEAT_MAX] = { 0 };
 	struct pev_writer_stats written;
 	size_t nr = 0;
 	int r = s->has_begun ? 0 : begin(s, err);
@@ -292,11 +292,11 @@ static int finish(struct slice *s, struct pev_err *err)
 	s->head.features.sample_time.first_ns = s->first_ns;
 	s->head.features.sample_time.last_ns = s->last_ns;
 	pev_features_set(&s->head.features, PEV_FEAT_SAMPLE_TIME);
-	r = pev_slice_head_sections(&s->head, sections, &nr, err);
+	r = pev_feat_sections_encode(&s->head.features, sections, &nr, err);
 	if (r < 0)
 		return r;
 	r = pev_writer_seal(s->writer, sections, nr, NULL, err);
-	pev_slice_sections_done(sections, nr);
+	pev_feat_sections_done(sections, nr);
 	return r;
 }
 

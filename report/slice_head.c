@@ -257,31 +257,3 @@ bool pev_slice_head_knows(const struct pev_slice_head *h, uint32_t trace, uint32
 {
 	return index < h->known[trace];
 }
-
-void pev_slice_sections_done(struct pev_section *sections, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		pev_buf_done(&sections[i].data);
-}
-
-int pev_slice_head_sections(const struct pev_slice_head *h, struct pev_section *ret, size_t *ret_nr,
-			    struct pev_err *err)
-{
-	size_t nr = 0;
-
-	for (unsigned int feat = 1; feat < PEV_FEAT_MAX; feat++) {
-		int r;
-
-		if (!pev_features_has(&h->features, feat))
-			continue;
-		ret[nr] = (struct pev_section){ .feat = feat };
-		r = pev_feature_encode(&h->features, feat, &ret[nr++].data);
-		if (r < 0) {
-			pev_slice_sections_done(ret, nr);
-			return pev_err_set(err, r, "cannot write the header feature %s: %s",
-					   pev_feat_name(feat), pev_errno_str(r));
-		}
-	}
-	*ret_nr = nr;
-	return 0;
-}

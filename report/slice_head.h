@@ -39,9 +39,3 @@ int pev_slice_head_make(struct pev_slice_head *h, const struct pev_reader *reade
 /* Whether the event with @index of @trace was there when the head was made: a pipe may tell of one
  * later. */
 bool pev_slice_head_knows(const struct pev_slice_head *h, uint32_t trace, uint32_t index);
-
-/* All features as sections; @ret has room for PEV_FEAT_MAX, to be released with
- * pev_slice_sections_done(). */
-int pev_slice_head_sections(const struct pev_slice_head *h, struct pev_section *ret, size_t *ret_nr,
-			    struct pev_err *err);
-void pev_slice_sections_done(struct pev_section *sections, size_t nr);

@@ -312,6 +312,18 @@ def test_unprivileged():
     RECORD[0] = PEVREC
 
 
+def test_exclude_perf():
+    """Tracepoints of everybody but the recorder, also where there is a filter already."""
+    perf = recordlib.perfs()[-1][1]
+    for more in ([], ["--filter", "id >= 0 || id < 0"]):
+        done = run([*RECORD, "-o", "others.data", "-a", "--exclude-perf", "-e", "raw_syscalls:sys_enter",
+                    *more, "--", LOAD, "sleep", "100"])
+        shown = run([perf, "script", "-F", "comm,pid", "-i", "others.data"])
+        pids = {int(line.split()[-1]) for line in lines(shown.stdout)}
+        check(done.code == 0 and "record_load" in shown.stdout and done.pid not in pids,
+              f"--exclude-perf {more}: {done}: {len(pids)} processes")
+
+
 def test_loss():
     perfs = recordlib.perfs()
     for ring in ("1", "2"):
@@ -329,7 +341,8 @@ def test_loss():
         check(sum(int(n) for n in per_event.values()) == total, f"loss: events do not add up: {text}")
         check(per_cpu == total, f"loss: CPUs do not add up: {text}")
         verdict = verify("loss.data")
-        check(verdict["lost"] == verdict["lost_samples"] == total, f"loss: in the trace {verdict}, said {total}")
+        check(verdict["lost"] == verdict["lost_samples"] == total,
+              f"loss: in the trace {verdict}, said {total}")
         for version, perf in perfs:
             shown = run([perf, "script", "-F", "event", "--show-lost-events", "-i", "loss.data"]).stdout
             inside = sum(int(n) for n in re.findall(r"PERF_RECORD_LOST lost ([0-9]+)", shown))
@@ -346,7 +359,8 @@ def main():
         recordlib.skip("needs setpriv")
     recordlib.enter_folder()
     for test in (test_exit_status, test_stop, test_end_of_targets, test_empty, test_older_trace,
-                 test_streams, test_status_line, test_refusals, test_unprivileged, test_loss):
+                 test_streams, test_status_line, test_refusals, test_unprivileged,
+                 test_exclude_perf, test_loss):
         print(f"== {test.__name__}", flush=True)
         test()
     recordlib.finish()

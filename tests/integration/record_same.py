@@ -37,7 +37,8 @@ CASES = {
 
 def record(program, options, path):
     quiet = ["-B", "-N"] if program != PEVREC else []
-    done = run([program, "record", "-q", *quiet, *CLOCK, *options, "-o", path, "--", LOAD, "spin", str(SPIN_MS)])
+    done = run([program, "record", "-q", *quiet, *CLOCK, *options, "-o", path, "--", LOAD, "spin",
+                str(SPIN_MS)])
     check(done.code == 0, str(done))
 
 

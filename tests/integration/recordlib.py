@@ -66,7 +66,7 @@ class Done:
     """What a program said and how it ended."""
 
     def __init__(self, command, process, out, err):
-        self.command, self.code = command, process.returncode
+        self.command, self.code, self.pid = command, process.returncode, process.pid
         self.bytes = out
         self.stdout = out.decode(errors="replace")
         self.stderr = err.decode(errors="replace")
@@ -100,6 +100,9 @@ def said(done):
     for line in re.split(r"[\r\n]+", done.stderr):
         line = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line).strip()
         if not line or CONVERTED.match(line):
+            continue
+        # Of a file in perf's own cache of build-ids, which perf script fills while addr2line reads it.
+        if line.startswith("addr2line:") and "/.debug/.build-id/" in line:
             continue
         line = re.sub(r"\S*\.data\b", "FILE", line)
         line = re.sub(r"0x[0-9a-f]+", "N", line)

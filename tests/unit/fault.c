@@ -18,7 +18,6 @@ static unsigned int calls[FAULT_CALLS];
 
 ssize_t __real_write(int fd, const void *p, size_t n);
 ssize_t __real_pwrite64(int fd, const void *p, size_t n, off_t at);
-int __real_fsync(int fd);
 int __real_ftruncate64(int fd, off_t size);
 int __real_rename(const char *from, const char *to);
 ssize_t __wrap_write(int fd, const void *p, size_t n);
@@ -77,9 +76,11 @@ ssize_t __wrap_pwrite64(int fd, const void *p, size_t n, off_t at)
 	return some == 0 ? -1 : __real_pwrite64(fd, p, some < 0 ? n : (size_t)some, at);
 }
 
+/* No test outlives a power loss: nothing is really synced. */
 int __wrap_fsync(int fd)
 {
-	return fails(FAULT_FSYNC, 0) == 0 ? -1 : __real_fsync(fd);
+	(void)fd;
+	return fails(FAULT_FSYNC, 0) == 0 ? -1 : 0;
 }
 
 int __wrap_ftruncate64(int fd, off_t size)

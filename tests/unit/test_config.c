@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A kernel that knows everything. */
 static const struct pev_kernel_features newest = {
@@ -108,6 +109,103 @@ static void test_callgraphs(void **state)
 	assert_int_equal(a->sample_stack_user, 4096);
 	assert_true(a->flags & PEV_ATTR_EXCLUDE_CALLCHAIN_USER);
 	assert_int_equal(list.events[1].attr.sample_type & PEV_SAMPLE_CALLCHAIN, 0);
+	/* A perf with libunwind finds .eh_frame by its mapping, which is not executable. */
+	assert_true(list.events[1].attr.flags & PEV_ATTR_MMAP_DATA);
+	pev_evlist_done(&list);
+
+	list = parse("cpu-clock/call-graph=dwarf/");
+	opts.callgraph = PEV_CALLGRAPH_FP;
+	assert_int_equal(pev_config_apply(&list, &opts, &newest, NULL), 0);
+	assert_true(list.events[1].attr.flags & PEV_ATTR_MMAP_DATA);
+	pev_evlist_done(&list);
+
+	list = parse("cpu-clock");
+	assert_int_equal(pev_config_apply(&list, &opts, &newest, NULL), 0);
+	assert_int_equal(list.events[1].attr.flags & PEV_ATTR_MMAP_DATA, 0);
+	pev_evlist_done(&list);
+}
+
+/* Options that each set something in the attributes of what samples, and nothing in the
+ * side-band's. */
+static void test_switches(void **state)
+{
+	static const struct {
+		size_t option; /* of a bool in struct pev_record_opts */
+		uint64_t sample_type, flags;
+	} cases[] = {
+#define OPTION(name) offsetof(struct pev_record_opts, name)
+		{ OPTION(sample_raw), PEV_SAMPLE_RAW, 0 },
+		{ OPTION(sample_phys_addr), PEV_SAMPLE_PHYS_ADDR, 0 },
+		{ OPTION(data_page_size), PEV_SAMPLE_DATA_PAGE_SIZE, 0 },
+		{ OPTION(code_page_size), PEV_SAMPLE_CODE_PAGE_SIZE, 0 },
+		{ OPTION(all_cgroups), PEV_SAMPLE_CGROUP, 0 },
+		{ OPTION(sample_data), PEV_SAMPLE_ADDR | PEV_SAMPLE_DATA_SRC, 0 },
+		{ OPTION(user_callchains), 0, PEV_ATTR_EXCLUDE_CALLCHAIN_KERNEL },
+		{ OPTION(kernel_callchains), 0, PEV_ATTR_EXCLUDE_CALLCHAIN_USER },
+		{ OPTION(all_user), 0, PEV_ATTR_EXCLUDE_KERNEL },
+		{ OPTION(all_kernel), 0, PEV_ATTR_EXCLUDE_USER },
+		{ OPTION(inherit_stat), 0, PEV_ATTR_INHERIT_STAT },
+#undef OPTION
+	};
+
+	(void)state;
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(cases); i++) {
+		struct pev_record_opts opts = defaults();
+		struct pev_evlist plain = parse("cpu-clock"), list = parse("cpu-clock");
+		const struct pev_attr *a;
+
+		opts.period = 1000;
+		assert_int_equal(pev_config_apply(&plain, &opts, &newest, NULL), 0);
+		*(bool *)((char *)&opts + cases[i].option) = true;
+		assert_int_equal(pev_config_apply(&list, &opts, &newest, NULL), 0);
+		a = &list.events[0].attr;
+		assert_int_equal(a->sample_type & ~plain.events[0].attr.sample_type,
+				 cases[i].sample_type);
+		assert_int_equal(a->flags & ~plain.events[0].attr.flags, cases[i].flags);
+		assert_int_equal(list.events[1].attr.sample_type, plain.events[1].attr.sample_type);
+		pev_evlist_done(&plain);
+		pev_evlist_done(&list);
+	}
+}
+
+/* --all-user and --all-kernel overrule modifiers. */
+static void test_all_kernel_overrules(void **state)
+{
+	struct pev_record_opts opts = defaults();
+	struct pev_evlist list = parse("cpu-clock:u");
+
+	(void)state;
+	opts.all_kernel = true;
+	assert_int_equal(pev_config_apply(&list, &opts, &newest, NULL), 0);
+	assert_true(list.events[0].attr.flags & PEV_ATTR_EXCLUDE_USER);
+	assert_int_equal(list.events[0].attr.flags & PEV_ATTR_EXCLUDE_KERNEL, 0);
+	pev_evlist_done(&list);
+}
+
+/* --exclude-perf narrows the filters of tracepoints, those of others stay away. */
+static void test_exclude_self(void **state)
+{
+	struct pev_record_opts opts = defaults();
+	struct pev_evlist list = parse("cpu-clock");
+	struct pev_event *e;
+	char expected[64];
+
+	(void)state;
+	opts.exclude_self = true;
+	for (int i = 0; i < 2; i++) {
+		e = pev_evlist_add(&list);
+		assert_non_null(e);
+		e->attr.type = PEV_TYPE_TRACEPOINT;
+		e->name = strdup("a:b");
+	}
+	e->filter = strdup("x == 1 || y == 2");
+	assert_int_equal(pev_config_apply(&list, &opts, &newest, NULL), 0);
+	assert_null(list.events[0].filter);
+	(void)snprintf(expected, sizeof(expected), "common_pid != %d", (int)getpid());
+	assert_string_equal(list.events[1].filter, expected);
+	(void)snprintf(expected, sizeof(expected), "common_pid != %d && (x == 1 || y == 2)",
+		       (int)getpid());
+	assert_string_equal(list.events[2].filter, expected);
 	pev_evlist_done(&list);
 }
 
@@ -189,6 +287,9 @@ int main(void)
 		cmocka_unit_test(test_tracking_event_comes_last),
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_callgraphs),
+		cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_all_kernel_overrules),
+		cmocka_unit_test(test_exclude_self),
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_old_kernel),
 		cmocka_unit_test(test_user_only_names),

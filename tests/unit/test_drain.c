@@ -57,7 +57,7 @@ static void setup_world(struct world *w)
 	struct pev_trace_event trace_events[3] = { 0 };
 	int fd;
 
-	*w = (struct world){ .list = { events, PEV_ARRAY_SIZE(events) } };
+	*w = (struct world){ .list = { .events = events, .nr = PEV_ARRAY_SIZE(events) } };
 	(void)strcpy(w->path, "/tmp/pevrec-test-drain.XXXXXX");
 	fd = mkstemp(w->path);
 	assert_true(fd >= 0);

@@ -63,7 +63,7 @@ static const char *words(struct pev_reader *r)
 		static const char letters[PEV_REC_USER_MAX] = {
 			[PEV_READER_TRACE_END] = '.', [PEV_REC_SAMPLE] = 'S',
 			[PEV_REC_COMM] = 'C',         [PEV_REC_FINISHED_ROUND] = 'R',
-			[PEV_REC_LOST] = 'L',         [PEV_REC_AUXTRACE_INFO] = 'A',
+			[PEV_REC_AUXTRACE] = 'X',     [PEV_REC_AUXTRACE_INFO] = 'A',
 		};
 
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", n ? " " : "");
@@ -329,6 +329,34 @@ static void test_folder(void **state)
 	(void)rmdir(folder);
 }
 
+/* What follows an AUXTRACE outside of it is no record, however much it looks like one. */
+static void test_auxtrace(void **state)
+{
+	(void)state;
+	for (int form = 0; form < 4; form++) {
+		const uint64_t auxtrace[] = { 24, 0, 0, 0, 0 };
+		_cleanup_foreign_ struct foreign f;
+		_cleanup_buf_ struct pev_buf bytes = { 0 };
+
+		foreign_init(&f, form & 1);
+		foreign_event(&f, &plain, "intel_pt//");
+		build(&f, "S3");
+		foreign_user(&f, PEV_REC_AUXTRACE, auxtrace, PEV_ARRAY_SIZE(auxtrace));
+		build(&f, "R R R S2");
+		if (form & 2)
+			foreign_pipe(&f, &bytes);
+		else
+			foreign_file(&f, &bytes);
+		{
+			_cleanup_foreign_path_ struct foreign_path p = foreign_path(&bytes);
+			_cleanup_(pev_reader_freep) struct pev_reader *r =
+				open_reader(&(const char *){ p.path }, 1, NULL);
+
+			assert_string_equal(words(r), "X S2 S3 .");
+		}
+	}
+}
+
 struct told {
 	unsigned int calls;
 	uint64_t bytes, total;
@@ -430,6 +458,33 @@ static void test_merge(void **state)
 	assert_int_equal(stats.by_type[PEV_REC_SAMPLE], 9);
 }
 
+/* A trace that says of itself that it is of another time is not read. */
+static void test_skipped_trace(void **state)
+{
+	_cleanup_(several_done) struct several s;
+	_cleanup_(pev_reader_freep) struct pev_reader *r = NULL;
+	struct told told = { 0 };
+	const struct pev_reader_options options = { .progress = tell, .userdata = &told };
+
+	(void)state;
+	several_init(&s);
+	for (size_t i = 0; i < 3; i++) {
+		build(&s.f[i], i ? "C S10 S15 S19" : "C S25 S12");
+		s.f[i].hostname = "host";
+		s.f[i].first_ns = i ? 10 : 12;
+		s.f[i].last_ns = i ? 19 : 25;
+	}
+	/* The last does not tell. */
+	s.f[2].first_ns = 0;
+	several_write(&s);
+	r = open_reader(s.names, 3, &options);
+	pev_reader_set_time(r, 20, 30);
+	assert_string_equal(words(r), "2:C 2:. 1:. 0:C 0:S25 0:.");
+	assert_int_equal(pev_reader_stats(r).skipped_traces, 1);
+	assert_int_equal(pev_reader_stats(r).skipped_samples, 4);
+	assert_true(told.bytes == told.total);
+}
+
 /* An event that asked for a clock, and a moment by it. */
 static void set_clock(struct foreign *f, int32_t id, uint64_t tod_ns, uint64_t clock_ns)
 {
@@ -519,10 +574,16 @@ static void test_clocks_without_relation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),      cmocka_unit_test(test_every_form),
-		cmocka_unit_test(test_folder),     cmocka_unit_test(test_standard_input),
-		cmocka_unit_test(test_merge),      cmocka_unit_test(test_different_clocks),
-		cmocka_unit_test(test_same_clock), cmocka_unit_test(test_clocks_without_relation),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_every_form),
+		cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_auxtrace),
+		cmocka_unit_test(test_standard_input),
+		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_skipped_trace),
+		cmocka_unit_test(test_different_clocks),
+		cmocka_unit_test(test_same_clock),
+		cmocka_unit_test(test_clocks_without_relation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

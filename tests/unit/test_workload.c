@@ -86,8 +86,54 @@ static void test_missing_interpreter(void **state)
 	assert_int_equal(pev_workload_prepare(argv, &w, NULL), 0);
 	assert_int_equal(pev_workload_start(&w, path, &err), -ENOENT);
 	assert_non_null(strstr(err.msg, "its interpreter is missing"));
+	assert_int_equal(pev_workload_exit_code(&w), 127);
 	pev_workload_done(&w);
 	(void)unlink(path);
+}
+
+static void test_check(void **state)
+{
+	static const struct {
+		const char *path, *name;
+		int r;
+		const char *msg;
+	} cases[] = {
+		{ "/usr/bin:/bin", "sh", 0, NULL },
+		{ NULL, "sh", 0, NULL },
+		{ "/no/such", "/bin/sh", 0, NULL },
+		{ "/no/such:/bin", "sh", 0, NULL },
+		{ "/no/such", "sh", -ENOENT,
+		  "cannot run sh: No such file or directory; is it installed and on the PATH?" },
+		{ "/etc:/no/such", "passwd", -EACCES,
+		  "cannot run passwd: Permission denied: it is no program that this user may run" },
+		{ "/etc:/bin", "sh", 0, NULL },
+		{ "/bin", "/etc", -EACCES,
+		  "cannot run /etc: Permission denied: it is no program that this user may run" },
+		{ "/bin", "./no-such", -ENOENT,
+		  "cannot run ./no-such: No such file or directory; is it installed and on the "
+		  "PATH?" },
+		{ "/bin", "", -ENOENT,
+		  "cannot run : No such file or directory; is it installed and on the PATH?" },
+	};
+	char *const before = strdup(getenv("PATH"));
+
+	(void)state;
+	for (size_t i = 0; i < PEV_ARRAY_SIZE(cases); i++) {
+		struct pev_err err = PEV_ERR_INIT;
+
+		if (cases[i].path)
+			(void)setenv("PATH", cases[i].path, 1);
+		else
+			(void)unsetenv("PATH");
+		assert_int_equal(pev_workload_check(cases[i].name, &err), cases[i].r);
+		if (cases[i].r)
+			assert_err(&err, cases[i].r, cases[i].msg);
+	}
+	(void)setenv("PATH", before, 1);
+	free(before);
+	assert_int_equal(pev_workload_refusal(-ENOENT), 127);
+	assert_int_equal(pev_workload_refusal(-EACCES), 126);
+	assert_int_equal(pev_workload_refusal(-ENOEXEC), 126);
 }
 
 /* One that was prepared and never started must not stay behind. */
@@ -121,11 +167,9 @@ static void test_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exit_codes),
-		cmocka_unit_test(test_missing_command),
-		cmocka_unit_test(test_missing_interpreter),
-		cmocka_unit_test(test_never_started),
-		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_exit_codes),    cmocka_unit_test(test_missing_command),
+		cmocka_unit_test(test_check),         cmocka_unit_test(test_missing_interpreter),
+		cmocka_unit_test(test_never_started), cmocka_unit_test(test_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static void draw_open(struct pev_buf *ret, bool file)
 	pev_buf_zero(ret, 4);
 }
 
-static size_t hostname_only(struct pev_section *sections)
+static size_t hostname_only(struct pev_feat_section *sections)
 {
 	struct maker m = { .buf = &sections[0].data };
 
@@ -82,7 +82,7 @@ static void test_open_form(void **state)
 	_cleanup_folder_ struct test_folder folder;
 	_cleanup_(pev_writer_freep) struct pev_writer *w = NULL;
 	_cleanup_buf_ struct pev_buf want = { 0 }, got = { 0 };
-	struct pev_section sections[1] = { 0 };
+	struct pev_feat_section sections[1] = { 0 };
 	const char *path;
 	struct stat st;
 
@@ -98,14 +98,14 @@ static void test_open_form(void **state)
 	assert_int_equal(pev_writer_stats(w).bytes, want.size);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	free_sections(sections, 1);
+	pev_feat_sections_done(sections, 1);
 }
 
 static void test_pipe(void **state)
 {
 	_cleanup_(pev_writer_freep) struct pev_writer *w = NULL;
 	_cleanup_buf_ struct pev_buf want = { 0 }, record = { 0 };
-	struct pev_section sections[1] = { 0 };
+	struct pev_feat_section sections[1] = { 0 };
 	struct pev_err err = PEV_ERR_INIT;
 	uint8_t got[8192];
 	int fds[2];
@@ -134,7 +134,7 @@ static void test_pipe(void **state)
 	pev_writer_free(TAKE_PTR(w));
 	assert_int_equal(fcntl(fds[1], F_GETFD), FD_CLOEXEC); /* it stays the caller's */
 	(void)close(fds[1]);
-	free_sections(sections, 1);
+	pev_feat_sections_done(sections, 1);
 }
 
 static struct pev_file_section section_at(const struct pev_buf *buf, uint64_t at)
@@ -151,8 +151,8 @@ static struct pev_file_section section_at(const struct pev_buf *buf, uint64_t at
 
 /* A sealed file by the letter of perf's format. */
 static void check_sealed(const struct pev_buf *file, const struct pev_trace_event *events,
-			 size_t nr_events, const struct pev_section *sections, size_t nr_sections,
-			 uint32_t attr_size)
+			 size_t nr_events, const struct pev_feat_section *sections,
+			 size_t nr_sections, uint32_t attr_size)
 {
 	struct pev_file_header h;
 	uint64_t at;
@@ -193,7 +193,7 @@ static void test_sealed_form(void **state)
 	_cleanup_folder_ struct test_folder folder;
 	_cleanup_(pev_writer_freep) struct pev_writer *w = NULL;
 	_cleanup_buf_ struct pev_buf open_form = { 0 }, got = { 0 };
-	struct pev_section sections[MAX_SECTIONS] = { 0 };
+	struct pev_feat_section sections[MAX_SECTIONS] = { 0 };
 	const size_t nr = make_sections(false, sections, MAX_SECTIONS);
 	const char *path, *final_path;
 	struct pev_err err = PEV_ERR_INIT;
@@ -217,7 +217,7 @@ static void test_sealed_form(void **state)
 	assert_int_equal(pev_writer_stats(w).bytes, got.size);
 	assert_memory_equal(got.data + 104, open_form.data + 104, open_form.size - 104);
 	check_sealed(&got, made_events, MADE_EVENTS, sections, nr, 128);
-	free_sections(sections, nr);
+	pev_feat_sections_done(sections, nr);
 }
 
 /* Fields that only newer attrs have make all entries longer; others are not longer than they must
@@ -289,10 +289,10 @@ static void test_large(void **state)
 	_cleanup_buf_ struct pev_buf got = { 0 }, record = { 0 };
 	static struct pev_trace_event events[EVENTS];
 	static uint64_t ids[IDS];
-	struct pev_section sections[4] = { { .feat = PEV_FEAT_TRACING_DATA },
-					   { .feat = PEV_FEAT_BUILD_ID },
-					   { .feat = PEV_FEAT_HOSTNAME },
-					   { .feat = PEV_FEAT_CMDLINE } };
+	struct pev_feat_section sections[4] = { { .feat = PEV_FEAT_TRACING_DATA },
+						{ .feat = PEV_FEAT_BUILD_ID },
+						{ .feat = PEV_FEAT_HOSTNAME },
+						{ .feat = PEV_FEAT_CMDLINE } };
 	const char *path;
 
 	(void)state;
@@ -315,7 +315,7 @@ static void test_large(void **state)
 	check_trace(path, EVENTS, 1);
 	test_read_file(path, &got);
 	check_sealed(&got, events, EVENTS, sections, 4, 128);
-	free_sections(sections, 4);
+	pev_feat_sections_done(sections, 4);
 }
 
 static void test_cannot_create(void **state)
@@ -464,7 +464,7 @@ static void test_seal_fails(void **state)
 {
 	static const enum fault_call kinds[] = { FAULT_WRITE, FAULT_PWRITE, FAULT_FSYNC,
 						 FAULT_RENAME };
-	struct pev_section sections[MAX_SECTIONS] = { 0 };
+	struct pev_feat_section sections[MAX_SECTIONS] = { 0 };
 	const size_t nr = make_sections(false, sections, MAX_SECTIONS);
 	unsigned int steps = 0;
 
@@ -504,7 +504,7 @@ static void test_seal_fails(void **state)
 			check_trace(path, MADE_EVENTS, 20);
 		}
 	assert_int_equal(steps, 1 + 2 + 4 + 1);
-	free_sections(sections, nr);
+	pev_feat_sections_done(sections, nr);
 }
 
 /* Blocks, and records that no block can hold, with their counts. */
@@ -551,7 +551,7 @@ static void test_blocks(void **state)
 
 static void test_no_memory(void **state)
 {
-	struct pev_section sections[MAX_SECTIONS] = { 0 };
+	struct pev_feat_section sections[MAX_SECTIONS] = { 0 };
 	const size_t nr = make_sections(false, sections, MAX_SECTIONS);
 	unsigned int opened = 0;
 
@@ -580,7 +580,7 @@ static void test_no_memory(void **state)
 		assert_int_equal(test_count_files(&folder), w ? 1 : 0);
 	}
 	assert_true(opened > 1);
-	free_sections(sections, nr);
+	pev_feat_sections_done(sections, nr);
 }
 
 int main(void)

@@ -17,10 +17,13 @@ PEV_DEFINE_CLEANUP(struct pev_block *, pev_block_free);
 
 void test_folder_init(struct test_folder *folder)
 {
-	const char *const tmp = getenv("TMPDIR");
+	const char *tmp = getenv("TMPDIR");
 
-	(void)snprintf(folder->path, sizeof(folder->path), "%.40s/pevrec-unit.XXXXXX",
-		       tmp ? tmp : "/tmp");
+	/* In memory, if there is a place: a disk would sync every file that is renamed over
+	 * another. */
+	if (!tmp)
+		tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+	(void)snprintf(folder->path, sizeof(folder->path), "%.40s/pevrec-unit.XXXXXX", tmp);
 	assert_non_null(mkdtemp(folder->path));
 }
 
@@ -202,7 +205,7 @@ void make_trace_record(unsigned int i, bool one_event, struct pev_buf *buf)
 	assert_int_equal(pev_record_encode(&made_events[event].attr, &rec, buf), 0);
 }
 
-size_t make_sections(bool one_event, struct pev_section *sections, size_t max)
+size_t make_sections(bool one_event, struct pev_feat_section *sections, size_t max)
 {
 	static const uint8_t tracing[] = "\x17\x08\x44tracing0.5\0not really";
 	struct pev_feat_event events[MADE_EVENTS] = { 0 };
@@ -229,21 +232,9 @@ size_t make_sections(bool one_event, struct pev_section *sections, size_t max)
 	pev_features_set(&f, PEV_FEAT_NRCPUS);
 	pev_features_set(&f, PEV_FEAT_EVENT_DESC);
 	pev_features_set(&f, PEV_FEAT_COMPRESSED);
-	for (unsigned int feat = 0; feat < PEV_FEAT_MAX; feat++) {
-		if (!pev_features_has(&f, feat))
-			continue;
-		assert_in_range(nr, 0, max - 1);
-		sections[nr] = (struct pev_section){ .feat = feat };
-		assert_int_equal(pev_feature_encode(&f, feat, &sections[nr].data), 0);
-		nr++;
-	}
+	assert_int_equal(pev_feat_sections_encode(&f, sections, &nr, NULL), 0);
+	assert_in_range(nr, 1, max);
 	return nr;
-}
-
-void free_sections(struct pev_section *sections, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		pev_buf_done(&sections[i].data);
 }
 
 static void put_block(struct pev_writer *w, struct pev_block *b, const struct pev_buf *records)
@@ -269,7 +260,7 @@ void make_trace(const struct make_trace *how, const char *path)
 	_cleanup_(pev_writer_freep) struct pev_writer *w = NULL;
 	_cleanup_(pev_block_freep) struct pev_block *b = NULL;
 	_cleanup_buf_ struct pev_buf buf = { 0 };
-	struct pev_section sections[8] = { 0 };
+	struct pev_feat_section sections[8] = { 0 };
 	const size_t nr = make_sections(how->one_event, sections, PEV_ARRAY_SIZE(sections));
 	const size_t events = how->one_event ? 1 : MADE_EVENTS;
 
@@ -287,7 +278,7 @@ void make_trace(const struct make_trace *how, const char *path)
 	}
 	if (how->sealed)
 		assert_int_equal(pev_writer_seal(w, sections, nr, NULL, NULL), 0);
-	free_sections(sections, nr);
+	pev_feat_sections_done(sections, nr);
 }
 
 void make_trace_bytes(const struct make_trace *how, struct pev_buf *ret)

@@ -56,8 +56,7 @@ extern const struct pev_trace_event made_events[MADE_EVENTS];
 void make_trace_record(unsigned int i, bool one_event, struct pev_buf *buf);
 
 /* The sections of header features; free with free_sections(). */
-size_t make_sections(bool one_event, struct pev_section *sections, size_t max);
-void free_sections(struct pev_section *sections, size_t nr);
+size_t make_sections(bool one_event, struct pev_feat_section *sections, size_t max);
 
 /* Writes a trace to @path. */
 void make_trace(const struct make_trace *how, const char *path);
