@@ -143,13 +143,15 @@ static const char *frame_name(const struct query *q, unsigned int i, unsigned in
 }
 
 /*
- * perf asks addr2line(1) about position-independent files with DWARF of their own. That gives
- * clones their name in DWARF, "sort" for "sort.part.0", which perf takes for an inlined function.
- * But the innermost function, where it has no mangled name in C++, gets that of the symbol; and
- * once it was the only one at an address, it keeps that.
+ * perf asks libdw what is inlined where. But it looks position-independent files up as if they
+ * started at 64 KiB, finds nothing below that, and then asks addr2line(1). That gives clones their
+ * name in DWARF, "sort" for "sort.part.0", which perf takes for an inlined function. The innermost
+ * function, where it has no mangled name in C++, gets that of the symbol; and once it was the only
+ * one at an address, addr2line keeps that for it.
  */
 #define LIBDW_FIRST 0x10000
 
+/* True when perf gives frame @i of @nr its name in DWARF, false for that of the symbol. */
 static bool has_own_name(const struct query *q, unsigned int i, unsigned int nr)
 {
 	const char *const dwarf = q->inlines[i].function;
@@ -170,7 +172,7 @@ static const char *frame_name_as_perf(const struct query *q, unsigned int i, uns
 	const char *const dwarf = i < q->nr_inlines ? q->inlines[i].function : NULL;
 	const char *const symbol = q->sym.name;
 
-	*ret_inlined = dwarf && has_own_name(q, i, nr) &&
+	*ret_inlined = dwarf && !q->ms->no_inline && has_own_name(q, i, nr) &&
 		       strcmp(demangled(q, dwarf), demangled(q, symbol)) != 0;
 	return *ret_inlined ? dwarf : symbol;
 }
