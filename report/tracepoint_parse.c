@@ -140,7 +140,7 @@ static bool parse_modifiers(struct tp_piece *piece, const char **at, const char 
 				p--;
 				break;
 			}
-			/* fallthrough */
+			__attribute__((fallthrough));
 		case '*':
 			piece->star_width |= !piece->star_precision;
 			if (piece->length != TP_NONE || !take(args, &piece->length))
