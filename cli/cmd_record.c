@@ -31,8 +31,10 @@ static int block_signals(struct pev_err *err)
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigaddset(&set, SIGHUP);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-	/* A reader of our standard output that goes away is an error of write(2), not our end. */
+	/* A reader of our standard output that goes away, and a file that reaches the limit of its
+	 * size (ulimit -f), are errors of write(2), not our end. */
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? pev_err_set(err, -errno, "cannot wait for signals: %s",
 				    pev_errno_str(errno))

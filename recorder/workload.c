@@ -27,6 +27,7 @@ static _Noreturn void child(char *const *argv, int go_fd, int errno_fd)
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGPIPE, SIG_DFL);
+	(void)signal(SIGXFSZ, SIG_DFL);
 	(void)execvp(argv[0], argv);
 	e = errno;
 	(void)!write(errno_fd, &e, sizeof(e));
